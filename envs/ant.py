@@ -33,6 +33,7 @@ from granular_gym.envs.ant_model import (
 from granular_gym.envs.ant_state import MAP, VECTOR, state_of
 from granular_gym.robots.coupling import Robots
 from granular_gym.robots.mujoco import MujocoRobots
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
@@ -170,6 +171,9 @@ class AntOnSandTask(RobotTask):
             "terminate_when_unhealthy", terminate_when_unhealthy, bool
         )
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (JOINTS,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart(f"torque of the {joint} of leg {leg}") for leg in (4, 1, 2, 3) for joint in ("hip", "ankle")
+        ]
         self.observation_space: spaces.Dict = spaces.Dict(
             {
                 **self.depth_images.spaces(),
@@ -267,7 +271,7 @@ class AntOnSandTask(RobotTask):
 
     def readings(self) -> dict[str, Any]:
         """For `sense_state` the bed."""
-        return {"columns": GRID_OF_MAP.columns} if self.shows_state else {}
+        return {"columns": GRID_OF_MAP.columns} if self.reads_state else {}
 
     def _table(self, name: str, first: int, last: int) -> Floats:
         """Columns of qpos or qvel of all envs."""

@@ -27,6 +27,7 @@ from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.envs.bulldozer_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.boxes import box_stats_of
 from granular_gym.tasks.env_classes import env_classes
@@ -169,6 +170,10 @@ class BulldozerTask(GoalTask):
         super().__init__(env_count, **kwargs)
         self.reward: str = checks.choice("reward", reward, self.rewards)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart("forward speed", "forward"),
+            ActionPart("yaw rate", "turn left"),
+        ]
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
         pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "pose": pose})
@@ -409,7 +414,7 @@ class BulldozerV1Task(HindsightTask, BulldozerTask):
 
     def readings(self) -> dict[str, Any]:
         """Where the grains lie, for `sense_state`."""
-        return {"columns": STATE_GRID.columns} if self.shows_state else {}
+        return {"columns": STATE_GRID.columns} if self.reads_state else {}
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

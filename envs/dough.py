@@ -24,6 +24,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.envs.dough_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.heights import HeightGrid
@@ -149,6 +150,11 @@ class DoughTask(SurfaceTask):
     def __init__(self, env_count: int = 1, *, grain_count: int = 1000, **kwargs: Any) -> None:
         super().__init__(env_count, grain_count=grain_count, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart("speed of the roller along x", "right"),
+            ActionPart("speed of the roller up", "up"),
+            ActionPart("turn rate of the roller", "turn right"),
+        ]
         low, high = np.array([[-REACH, 0.0, -10, -10, -10], [REACH, GAP[1], 10, 10, 10]], np.float32)
         roller = spaces.Box(low, high, dtype=np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "roller": roller})

@@ -30,6 +30,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.envs.excavator_difficulty import BEDS, DIFFICULTIES, GRAIN_FRICTION, Difficulty
 from granular_gym.envs.excavator_state import VECTOR, inside_boxes, state_of, tray_grid
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
@@ -276,6 +277,9 @@ class ExcavatorTask(Task):
             BIN_COLOR,
         )
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart(f"joint {number + 1}") for number in range(self.arm.joint_count)
+        ]
         self.observation_space: spaces.Dict = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count
         # of the drive: joints, velocities, events of the guard, bin
@@ -566,11 +570,11 @@ class ExcavatorV1Task(Scaled, ExcavatorTask):
 
     def readings(self) -> dict[str, Any]:
         """For `sense_state` also the bed."""
-        return super().readings() | ({"columns": self.grid.columns} if self.shows_state else {})
+        return super().readings() | ({"columns": self.grid.columns} if self.reads_state else {})
 
     def counted(self) -> dict[str, Any]:
         """For `sense_state` also what the bucket holds."""
-        return super().counted() | ({"turned_boxes": inside_boxes(self._bucket())} if self.shows_state else {})
+        return super().counted() | ({"turned_boxes": inside_boxes(self._bucket())} if self.reads_state else {})
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

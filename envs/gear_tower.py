@@ -34,6 +34,7 @@ from granular_gym.engine.results import Results
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES, GrainForm
@@ -265,6 +266,9 @@ class GearTowerTask(Task):
                 f"radius {self.radius:.3g} m in {self.height:.3g} m; in the task more grains are finer"
             )
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart(f"speed of gear {number}") for number in range(self.gear_count)
+        ]
         high = np.array([*[1.0] * self.gear_count, *[10.0] * self.gear_count, 2.0], np.float32)
         drive = spaces.Box(-high, high, dtype=np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "drive": drive})

@@ -23,6 +23,7 @@ from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.envs.level_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
@@ -151,6 +152,12 @@ class LevelTask(SurfaceTask):
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (4,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart("forward speed", "forward"),
+            ActionPart("speed sideways", "left"),
+            ActionPart("speed up", "up"),
+            ActionPart("yaw rate", "turn left"),
+        ]
         high = np.array([HALF_X, HALF_Y, LIFT[1], 1, 1, 10, 10, 10], np.float32)
         low = -high
         low[2] = 0.0

@@ -23,6 +23,7 @@ from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
 from granular_gym.envs.pour_state import FLOW_WINDOW, VECTOR, cell_boxes, state_of
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
@@ -157,6 +158,11 @@ class PourTask(GoalTask):
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart("speed of the cup along x", "right"),
+            ActionPart("speed of the cup up", "up"),
+            ActionPart("tilt rate", "turn right"),
+        ]
         state = spaces.Box(
             np.array([CUP_X[0], 0, CUP_TILT[0], 0, 0, 0, 0, 0], np.float32),
             np.array([CUP_X[1], CUP_Z[1], CUP_TILT[1], 2, 1, 1, 1, 1], np.float32),
@@ -335,7 +341,7 @@ class PourV1Task(Scaled, PourTask):
     def _cup_boxes(self) -> Floats:
         """With observation="state" its cells before all of it: a grain counts in the first box that holds it."""
         whole = super()._cup_boxes()
-        return np.concatenate([cell_boxes(*CUP), whole]) if self.shows_state else whole
+        return np.concatenate([cell_boxes(*CUP), whole]) if self.reads_state else whole
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

@@ -42,6 +42,7 @@ from granular_gym.envs.silo_state import AHEAD as ENDS_AHEAD
 from granular_gym.envs.silo_state import SLICE_SIDES, silo_vector, state_of
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import GoalTask
@@ -212,6 +213,11 @@ class SiloTask(GoalTask):
             self.tool_colors.append(WALL_COLOR)
         super().__init__(env_count, grain=grain, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
+        self.action_parts: Sequence[ActionPart] = [
+            ActionPart("opening rate of the gate", "up"),
+            ActionPart("speed of the receiver", "right"),
+            *([ActionPart("shaking amplitude")] if self.shaker else []),
+        ]
         flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)
         )
@@ -547,12 +553,12 @@ class SiloV1Task(Scaled, SiloTask):
     def _boxes(self) -> Floats:
         """With observation="state" also slices of the receiver."""
         boxes = super()._boxes()
-        return np.concatenate([boxes, *[boxes[:, 2:3]] * len(SLICE_SIDES)], axis=1) if self.shows_state else boxes
+        return np.concatenate([boxes, *[boxes[:, 2:3]] * len(SLICE_SIDES)], axis=1) if self.reads_state else boxes
 
     def counted(self) -> dict[str, Any]:
         """See `SiloTask.counted`."""
         counted = super().counted()
-        if not self.shows_images:
+        if self.reads_state:
             self.boxes[:, 3:, ::3] = self.receiver_x[:, None, None] + SLICE_SIDES
         return counted
 

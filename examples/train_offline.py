@@ -1,7 +1,9 @@
 """train_offline.py: learns a policy from a dataset alone: behaviour cloning, IQL or TD3+BC.
 
     python -m granular_gym dataset Bulldozer-v1 --kind noisy --out noisy.npz
+    python -m granular_gym record Silo-v1 --episodes 32 --arg frame_skip=2 --arg grain_count=300
     python examples/train_offline.py noisy.npz [--method iql] [--updates 10000 | --minutes 5] [--seed 0] [--out FOLDER]
+    python examples/train_offline.py granular_gym/Silo-v1/expert-v0 --method bc
     python -m granular_gym play Bulldozer-v1 --policy FOLDER/policy.safetensors
 
 Writes the policy with its card (policy.safetensors) and report.json: what it, random actions and the expert earn on
@@ -22,9 +24,12 @@ from pathlib import Path
 
 from granular_gym.base import checks
 from granular_gym.errors import GranularError
+from granular_gym.recording.files import Dataset
+from granular_gym.recording.learning import demonstrations_of
 from granular_gym.tasks.registry import short_name
 from granular_gym.training import demonstrations
 from granular_gym.training.command import without_out
+from granular_gym.training.demonstrations import Demonstrations
 from granular_gym.training.export import write_policy
 from granular_gym.training.offline import METHODS, Offline, OfflineSettings, env_of, make_learner
 from granular_gym.training.recipes import EPISODES, OFFICIAL
@@ -46,7 +51,10 @@ UPDATES, CHUNK = 10_000, 100
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("dataset", type=Path, help="written by python -m granular_gym dataset")
+    parser.add_argument(
+        "dataset",
+        help="of python -m granular_gym dataset (a file, .npz), or of record (id or folder, Minari)",
+    )
     parser.add_argument("--method", choices=tuple(METHODS), default="iql")
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--updates", type=int, help=f"gradient steps; default: {UPDATES}")
@@ -59,6 +67,13 @@ def parser() -> argparse.ArgumentParser:
             flag, kind = "--" + field.name.replace("_", "-"), type(field.default)
             parser.add_argument(flag, type=kind, dest=field.name, help=f"{HELP[field.name]} ({field.default})")
     return parser
+
+
+def load(name: str) -> Demonstrations:
+    """The dataset of a file, or of Minari."""
+    path = Path(name)
+    is_file = path.is_file() or path.suffix == ".npz"
+    return demonstrations.load(path) if is_file else demonstrations_of(Dataset(name))
 
 
 def train(learner: Offline, updates: int | None, minutes: float | None) -> float:
@@ -81,7 +96,7 @@ def main(words: Sequence[str] | None = None) -> int:
         settings = OfflineSettings(method=args.method, **given)
         prepare(args.seed)
         checks.integer("episodes", args.episodes, 1)
-        dataset = demonstrations.load(args.dataset)
+        dataset = load(args.dataset)
         env = env_of(dataset)
         learner = make_learner(env, dataset, args.seed, settings)
         env.close()

@@ -1,4 +1,5 @@
-"""Command line: python -m granular_gym info, play, policies, export, dataset, view, scene, calibrate, cache."""
+"""Command line: python -m granular_gym info, play, policies, export, dataset, record, replay, view, scene, calibrate,
+cache."""
 
 from __future__ import annotations
 
@@ -21,6 +22,10 @@ from granular_gym.calibration.grains import Grains
 from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.exchange.recorders import FORMATS
 from granular_gym.info import describe, info
+from granular_gym.recording.players import MIXTURES
+from granular_gym.recording.record import EPISODES as RECORDED_EPISODES
+from granular_gym.recording.record import OF_A_RUN, record
+from granular_gym.recording.replay import replay
 from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
 from granular_gym.training.datasets import EPISODES as DATASET_EPISODES
 from granular_gym.training.datasets import KINDS, Request, write_dataset
@@ -227,6 +232,74 @@ def _dataset(options: argparse.Namespace) -> int:
     return 0
 
 
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    """The arguments of record."""
+    parser.description = "After Ctrl-C the dataset holds the whole episodes so far. Needs the `data` extra."
+    parser.add_argument("task", help=f"{_task_help()}; all: a dataset of each of these")
+    parser.add_argument(
+        "--policy",
+        default="expert",
+        help=f"{_policy_help()}; noisy: the expert, disturbed; several with commas take turns, an episode each; mixed: "
+        f"{MIXTURES['mixed']}",
+    )
+    parser.add_argument("--episodes", type=int, default=RECORDED_EPISODES)
+    parser.add_argument("--seed", type=int, default=0, help="of the first episode; each further one has the next")
+    parser.add_argument("--noise", type=float, help="largest share of an action that is disturbed; default: none")
+    parser.add_argument("--dataset-id", help="default: granular_gym/TASK/POLICY-v0")
+    parser.add_argument("--out", type=Path, help="folder of all datasets; default: Minari's, MINARI_DATASETS_PATH")
+    parser.add_argument("--overwrite", action="store_true", help="replace a dataset of the same id")
+    parser.add_argument(
+        "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
+    )
+
+
+def _record(options: argparse.Namespace) -> int:
+    if options.task == "all" and options.dataset_id is not None:
+        raise ArgumentError(f"dataset-id: expected none for all tasks, got {options.dataset_id!r}")
+    for task in newest_ids() if options.task == "all" else [options.task]:
+        record(
+            task,
+            policy=options.policy,
+            episodes=options.episodes,
+            seed=options.seed,
+            noise=options.noise,
+            dataset_id=options.dataset_id,
+            out=options.out,
+            overwrite=options.overwrite,
+            arguments=parse_arguments(options.arg),
+            say=partial(print, flush=True),
+        )
+    return 0
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    """The arguments of replay."""
+    parser.description = "Exit status 0: every bit is as recorded; 2: it is not, or an invalid argument."
+    parser.add_argument("dataset", help="its folder, or its id")
+    parser.add_argument("--episode", type=int, help="number, from 0; default: all")
+    parser.add_argument("--root", type=Path, help="folder of all datasets, for an id; default: Minari's")
+    parser.add_argument("--out", type=Path, help="folder for films, one of each episode; default: no films")
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"{' or '.join(OF_A_RUN)}: bits do not depend on it",
+    )
+
+
+def _replay(options: argparse.Namespace) -> int:
+    replay(
+        options.dataset,
+        episode=options.episode,
+        root=options.root,
+        out=options.out,
+        arguments=parse_arguments(options.arg),
+        say=partial(print, flush=True),
+    )
+    return 0
+
+
 def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
     parser.add_argument("task", help=_task_help())
@@ -334,6 +407,8 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Calla
     "policies": ("list the policies that come with the package", lambda parser: None, _policies),
     "export": ("write a trained policy and its card into a file", _add_export, _export),
     "dataset": ("write episodes of a task for offline learning", _add_dataset, _dataset),
+    "record": ("play episodes of a task and write them as a dataset of Minari", _add_record, _record),
+    "replay": ("play a dataset of `record` again and compare every bit", _add_replay, _replay),
     "view": ("show a task live in a browser, also over ssh", _add_view, _view),
     "scene": ("run an experiment with planar grains, clumps or continuous matter", _add_scene, _scene),
     "cache": ("show or clear what is kept on disk", _add_cache, _cache),

@@ -40,6 +40,10 @@ class StateError(GranularError, ValueError):
     """A saved state of another version, scene or size."""
 
 
+class ReplayError(StateError):
+    """A recorded episode that did not play again as it was; the message names episode, step and field."""
+
+
 class BackendError(GranularError, RuntimeError):
     """The device asked for is missing or failed."""
 

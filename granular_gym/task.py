@@ -2,6 +2,7 @@
 
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.results import turned_boxes
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.arm import Arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
@@ -21,6 +22,7 @@ from granular_gym.training.features import Features
 __all__ = [
     "GRAIN_SHAPES",
     "MATTERS",
+    "ActionPart",
     "Arm",
     "Axis",
     "Difficulty",

@@ -35,10 +35,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tasks": ("base", "shapes", "engine", "robots"),
     "envs": ("base", "shapes", "engine", "robots", "tasks"),
     "exchange": ("base", "shapes", "engine", "tasks"),
-    "training": ("base", "info", "tasks"),
-    "viewing": ("base", "shapes", "engine", "tasks", "exchange", "training"),
+    "teleop": ("base", "tasks"),
+    "training": ("base", "info", "tasks", "teleop"),
+    "viewing": ("base", "shapes", "engine", "tasks", "exchange", "teleop", "training"),
+    "recording": ("base", "tasks", "training", "viewing"),
     "scenes": ("shapes", "engine", "tasks", "viewing"),
-    "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "exchange", "training", "viewing"),
+    "": (
+        *("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "exchange", "training", "viewing"),
+        "recording",
+    ),
 }
 #: imported module and line, by importing module
 Imports = dict[str, list[tuple[str, int]]]

@@ -1,7 +1,8 @@
-"""actions.py: checks what a user passes as actions, and finds those that can stay on a GPU."""
+"""actions.py: checks what a user passes as actions, and finds those that can stay on a GPU; names their numbers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,31 @@ from numpy.typing import NDArray
 
 from granular_gym import _core
 from granular_gym.base.checks import host_array
+from granular_gym.base.names import unknown
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
+
+#: ways a part of a task may move, as people who steer it see them
+WAYS = ("forward", "left", "right", "up", "turn left", "turn right")
+
+
+@dataclass(frozen=True)
+class ActionPart:
+    """What one number of an action moves, for people who steer.
+
+    Attributes:
+        name: in a few words, as "speed of the cup along x".
+        way: where 1 moves it, one of WAYS; "": none of them fits.
+        full: what 1 stands for, with its unit, as "0.6 m/s"; "": not told.
+    """
+
+    name: str
+    way: str = ""
+    full: str = ""
+
+    def __post_init__(self) -> None:
+        if self.way not in ("", *WAYS):
+            raise unknown("way", self.way, WAYS)
 
 
 def device_actions(name: str, actions: Any, shape: tuple[int, ...]) -> Any:

@@ -43,6 +43,7 @@ from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, OverlapError
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, settle
 from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
 from granular_gym.tasks.grain_colors import sand_colors
@@ -116,6 +117,7 @@ class Task(Stepping):
         observation: "images": what the spaces of the task say; "pixels": the images of `pixels` alone, where the task
             has them; "state": the numbers of `state_vector` alone, under the key "state", where the task has them;
             "pixels+state": those images and that vector, for learners whose policy sees the images alone.
+        reads_state: `sense_state` may be called whatever the observation shows, as recorders do.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -139,6 +141,7 @@ class Task(Stepping):
     matters: ClassVar[tuple[str, ...]] = ("grains",)  # what beds may be made of; MATTERS: continuous matter, too
     settling: Settling = Settling()
     state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
+    action_parts: Sequence[ActionPart] = ()  # what each number of an action moves, for people; (): not told
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
     observation_space: spaces.Dict
     action_space: spaces.Box
@@ -165,6 +168,7 @@ class Task(Stepping):
         render_mode: str | None = None,
         frame_skip: int = 1,
         observation: str = "images",
+        reads_state: bool = False,
     ) -> None:
         check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
         self.env_count: int = checks.integer("env_count", env_count, 1)
@@ -179,6 +183,9 @@ class Task(Stepping):
         self.observation: str = checks.choice("observation", observation, [form for form, has in forms.items() if has])
         self.shows_images: bool = self.observation != STATE
         self.shows_state: bool = self.observation in (STATE, BOTH)
+        if checks.flag("reads_state", reads_state) and not has_state:
+            raise ArgumentError("reads_state: expected False of a task without a state vector, got True")
+        self.reads_state: bool = self.shows_state or reads_state
         shows_pixels = self.observation in (PIXELS, BOTH)
         self.depth_images: DepthImages = DepthImages(self.pixels if shows_pixels else self.images, depth)
         self.matter: Matter = MATTERS[checks.choice("matter", matter, list(self.matters))]

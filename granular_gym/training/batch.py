@@ -1,4 +1,4 @@
-"""batch.py: the native batch of envs that a learner, or its evaluation, plays."""
+"""batch.py: the native batch of envs that a learner, or its evaluation, plays, and the single env of who records."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import task_id
 
 
@@ -16,3 +17,16 @@ def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
         ArgumentError: no such task, or an argument that it does not take.
     """
     return gym.make_vec(task_id(task), num_envs=env_count, autoreset_mode="SameStep", depth="uint8", **arguments)
+
+
+def make_single(task: str, arguments: dict[str, Any]) -> Any:
+    """A single env of a task, with Gymnasium's wrappers.
+
+    Raises:
+        ArgumentError: no such task, or an argument that it does not take.
+    """
+    try:
+        return gym.make(task_id(task), **arguments)
+    except TypeError as error:
+        # the constructor's message names the unknown argument
+        raise ArgumentError(f"argument: {error}") from None

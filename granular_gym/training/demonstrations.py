@@ -23,11 +23,11 @@ from granular_gym.base import cache, checks
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError, StateError
 from granular_gym.tasks.expert import scripted_expert
+from granular_gym.training.disturbance import Disturbance
 from granular_gym.training.learner_env import LearnerEnv
 from granular_gym.training.recipes import recipe_of
 
 VERSION = 1
-KEEP, KICK = 0.8, 0.6  # shares of the disturbance of a decision: the one before, and fresh unit normal noise
 #: arrays of a file and the axes of each behind the step, where its rows are no records
 _ARRAYS = {
     "observations": 1, "actions": 1, "labels": 1, "rewards": 0, "following": 1,
@@ -133,23 +133,18 @@ class DisturbedExpert:
     """
 
     def __init__(self, batch: Any, most: float, draw: np.random.Generator) -> None:
-        count, size = batch.action_space.shape
         self._expert = scripted_expert(batch)
-        self._draw, self._most = draw, most
-        self._level: Floats = draw.uniform(0.0, most, (count, 1))
-        self._drift: Floats = np.zeros((count, size))
+        self._disturbance = Disturbance(batch.action_space.shape, most, draw)
 
     def act(self) -> tuple[Floats, Floats]:
         """Disturbed actions, and those that it wanted."""
         labels = self._expert.act()
-        self._drift = KEEP * self._drift + KICK * self._draw.normal(size=self._drift.shape)
-        return np.clip(labels + self._level * self._drift, -1.0, 1.0), labels
+        return self._disturbance.of(labels), labels
 
     def reset(self, ended: NDArray[np.bool_]) -> None:
         """Begins new episodes with new strengths."""
         self._expert.reset(ended)
-        self._level[ended] = self._draw.uniform(0.0, self._most, (int(ended.sum()), 1))
-        self._drift[ended] = 0.0
+        self._disturbance.reset(ended)
 
 
 class RandomPlayer:

@@ -1,4 +1,5 @@
-"""policies.py: what acts, by name: the scripted expert, random actions, what was trained, or a function of the user's.
+"""policies.py: what acts, by name: the scripted expert, random actions, somebody at a keyboard or gamepad, what was
+trained, or a function of the user's.
 
 What was trained plays deterministic actions; a checkpoint holds each as long as in training.
 """
@@ -18,21 +19,39 @@ from granular_gym.base import checks
 from granular_gym.errors import ArgumentError, GranularError, StateError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import bare_id, loaded
+from granular_gym.teleop.gamepad import Gamepad
+from granular_gym.teleop.keyboard import Keyboard
 from granular_gym.training import checkpoint
 from granular_gym.training.features import Features, Whole, features_of
 from granular_gym.training.pretrained import is_pretrained, load_pretrained, pretrained_names, read_card
 
-#: policies that need no file
-BUILT_IN = ("expert", "random")
+#: gives an action for an observation
+Policy = Callable[[Any], Any]
+
+
+def _expert(env: Any) -> Policy:
+    expert = scripted_expert(env)
+    return lambda observation: expert.act()
+
+
+def _random(env: Any) -> Policy:
+    return lambda observation: env.action_space.sample()
+
+
+#: makes each policy that needs no file, from an env that has been reset
+_MAKERS: dict[str, Callable[[Any], Policy]] = {
+    "expert": _expert,
+    "random": _random,
+    "keyboard": Keyboard,
+    "gamepad": Gamepad,
+}
+BUILT_IN = tuple(_MAKERS)
 #: algorithms that checkpoints may be of, and where their classes are
 ALGORITHMS = {
     "PPO": "stable_baselines3:PPO",
     "TD3": "stable_baselines3:TD3",
     "SAC": "granular_gym.training.sac:SAC",
 }
-
-#: gives an action for an observation
-Policy = Callable[[Any], Any]
 
 
 def policy_names() -> list[str]:
@@ -132,15 +151,14 @@ def load_policy(name: str, env: Any) -> Policy:
         env: the env it will play, which has been reset.
 
     Raises:
-        ArgumentError: there is no such policy, or it is not a function.
+        ArgumentError: there is no such policy, it is not a function, or somebody is to steer a batch of envs, or
+            without a terminal.
         StateError: the file is damaged, or for other spaces than those of the env.
-        GranularError: it is a file, and the extra that reads it (`train` or `policies`) is not installed.
+        GranularError: it is a file, and the extra that reads it (`train` or `policies`) is not installed; or somebody
+            is to steer, and there is no gamepad, or pygame, of the extra `teleop`, is not installed.
     """
-    if name == "expert":
-        expert = scripted_expert(env)
-        return lambda observation: expert.act()
-    if name == "random":
-        return lambda observation: env.action_space.sample()
+    if name in _MAKERS:
+        return _MAKERS[name](env)
     if _is_checkpoint(name):
         return load_actor(Path(name), env).act
     if is_pretrained(name):

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +23,7 @@ from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 from granular_gym.exchange.recorders import Recorders, check_formats
 from granular_gym.tasks.registry import short_name, task_id
+from granular_gym.training.batch import make_single
 from granular_gym.training.evaluation import share_of_expert
 from granular_gym.training.policies import Policy, baseline_returns, load_policy, trained_arguments
 from granular_gym.viewing.film import Film
@@ -85,11 +85,7 @@ def play(
         raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
     if given.get("max_episode_steps") is not None:
         checks.integer("max_episode_steps", given["max_episode_steps"], 1)
-    try:
-        env = gym.make(name, render_mode="rgb_array", **given)
-    except TypeError as error:
-        # the constructor's message names the unknown argument
-        raise ArgumentError(f"argument: {error}") from None
+    env = make_single(name, {**given, "render_mode": "rgb_array"})
     baselines = baseline_returns(policy)
     total, rows = _Total(), []
     record = _Record(env)

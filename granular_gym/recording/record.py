@@ -1,0 +1,137 @@
+"""record.py: `python -m granular_gym record TASK`: episodes of a task as a dataset of Minari."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError
+from granular_gym.recording.episode import play_episode
+from granular_gym.recording.files import Writer, check_free, check_id, root_of, size_of
+from granular_gym.recording.players import arguments_for, kind_of, player, turns_of
+from granular_gym.tasks.registry import bare_id, task_class, task_id
+from granular_gym.training.batch import make_single
+from granular_gym.training.policies import trained_arguments
+
+EPISODES = 10
+#: arguments that belong to a run, not to what is recorded: results are the same with any
+OF_A_RUN = ("num_threads", "device")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was recorded.
+
+    Attributes:
+        id: of the dataset.
+        path: its folder.
+        returns: of its episodes.
+        steps: of all episodes.
+        size: in bytes.
+    """
+
+    id: str
+    path: Path
+    returns: list[float]
+    steps: int
+    size: int
+
+
+def record(
+    task: str,
+    *,
+    policy: str = "expert",
+    episodes: int = EPISODES,
+    seed: int = 0,
+    noise: float | None = None,
+    dataset_id: str | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    arguments: dict[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> Recording:
+    """Plays episodes of a task and writes them as a dataset of Minari.
+
+    After Ctrl-C the dataset holds the whole episodes so far; where there is none, nothing is written.
+
+    Args:
+        task: name, see `task_id`.
+        policy: who plays, see `players.turns_of`; of several each plays an episode in turn.
+        episodes: how many, >= 1.
+        seed: of the first episode, >= 0; each further one has the next.
+        noise: largest share of an action that is disturbed (`Disturbance`), 0 .. 1; None: none, of "noisy" as the
+            task's recipe says. Random actions are not disturbed.
+        dataset_id: None: "granular_gym/TASK/POLICY-v0", of a task of one's own in its namespace.
+        out: folder of all datasets; None: Minari's.
+        overwrite: replace a dataset of the same id.
+        arguments: of the task; images are uint8 unless `depth` is given.
+        say: called with progress messages.
+
+    Raises:
+        ArgumentError: an argument is not what it should be, or the id is taken; said before anything is played.
+        MissingError: Minari, or a library that the policy needs, is not installed.
+        StateError: the file of a policy is damaged, or made for other spaces.
+        OSError: the disk is full; nothing is kept then.
+    """
+    name = task_id(task)
+    names = turns_of(policy)
+    checks.integer("episodes", episodes, 1)
+    checks.integer("seed", seed, 0)
+    if noise is not None:
+        checks.number("noise", noise, 0.0, 1.0)
+    given = dict(arguments or {})
+    if given.pop("render_mode", None) is not None:
+        raise ArgumentError("argument: expected none named render_mode, nothing is drawn")
+    if task_class(name).state_vector is not None:
+        given.setdefault("reads_state", True)
+    given = {"depth": "uint8", **arguments_for(name, names, trained_arguments), **given}
+    root = root_of(None if out is None else checks.path("out", out))
+    found = dataset_id or f"{bare_id(name)}/{kind_of(policy, noise)}-v0"
+    check_free(root / check_id(found), found, overwrite)
+    env = make_single(name, given)
+    writer = Writer(root, found, _kept(env), env.observation_space, env.action_space, overwrite)
+    returns: list[float] = []
+    steps = 0
+
+    def finished() -> Recording:
+        about = {"task": name, "arguments": given, "policy": policy, "noise": noise, "seed": seed}
+        text = (
+            f"{writer.count} episodes of {name} by {policy}, seeds from {seed}, mean return {np.mean(returns):.4g}; "
+            "recorded by python -m granular_gym record"
+        )
+        path = writer.finish(text, policy, about)
+        size = size_of(path)
+        say(f"{found}: {writer.count} episodes, {steps} steps, {size / 1e6:.2f} MB in {path}")
+        return Recording(found, path, returns, steps, size)
+
+    try:
+        for number in range(seed, seed + episodes):
+            by = names[len(returns) % len(names)]
+            episode = play_episode(env, number, by, partial(player, by, noise, name, seed=number))
+            writer.add(episode)
+            returns.append(episode.total_return)
+            steps += len(episode)
+            say(f"{name}, {by}, seed {number}: return {returns[-1]:.4g} in {len(episode)} steps")
+        return finished()
+    except KeyboardInterrupt:
+        if returns:
+            finished()
+        raise
+    finally:
+        writer.discard()
+        env.close()
+
+
+def _kept(env: Any) -> Any:
+    """The spec of an env without what belongs to the run."""
+    spec = copy.deepcopy(env.spec)
+    for name in OF_A_RUN:
+        spec.kwargs.pop(name, None)
+    return spec
