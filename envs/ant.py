@@ -22,6 +22,7 @@ from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.envs.ant_difficulty import BEDS, DIFFICULTIES, GRAIN_FRICTION, VARIANTS, Difficulty
 from granular_gym.envs.ant_model import (
+    GEAR,
     JOINTS,
     LINKS,
     SCALE,
@@ -172,7 +173,9 @@ class AntOnSandTask(RobotTask):
         )
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (JOINTS,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart(f"torque of the {joint} of leg {leg}") for leg in (4, 1, 2, 3) for joint in ("hip", "ankle")
+            ActionPart(f"torque of the {joint} of leg {leg}", full=f"{GEAR:g} N m")
+            for leg in (4, 1, 2, 3)
+            for joint in ("hip", "ankle")
         ]
         self.observation_space: spaces.Dict = spaces.Dict(
             {

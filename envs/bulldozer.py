@@ -171,8 +171,8 @@ class BulldozerTask(GoalTask):
         self.reward: str = checks.choice("reward", reward, self.rewards)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (2,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart("forward speed", "forward"),
-            ActionPart("yaw rate", "turn left"),
+            ActionPart("forward speed", "forward", f"{self.vehicle.speed:g} m/s"),
+            ActionPart("yaw rate", "turn left", f"{self.vehicle.turn_rate:g} rad/s"),
         ]
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
         pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)

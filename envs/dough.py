@@ -151,9 +151,9 @@ class DoughTask(SurfaceTask):
         super().__init__(env_count, grain_count=grain_count, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart("speed of the roller along x", "right"),
-            ActionPart("speed of the roller up", "up"),
-            ActionPart("turn rate of the roller", "turn right"),
+            ActionPart("speed of the roller along x", "right", f"{SPEED:g} m/s"),
+            ActionPart("speed of the roller up", "up", f"{LIFTING:g} m/s"),
+            ActionPart("turn rate of the roller", "turn right", f"{TURNING:g} rad/s"),
         ]
         low, high = np.array([[-REACH, 0.0, -10, -10, -10], [REACH, GAP[1], 10, 10, 10]], np.float32)
         roller = spaces.Box(low, high, dtype=np.float32)

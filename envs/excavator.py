@@ -278,7 +278,8 @@ class ExcavatorTask(Task):
         )
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart(f"joint {number + 1}") for number in range(self.arm.joint_count)
+            ActionPart(f"speed of joint {number}", full=f"{speed:.4g} rad/s")
+            for number, speed in enumerate(self.arm.description.speed, 1)
         ]
         self.observation_space: spaces.Dict = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count

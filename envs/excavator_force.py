@@ -29,6 +29,7 @@ from granular_gym.envs.excavator_state import VECTOR as ARM_VECTOR
 from granular_gym.errors import ArgumentError
 from granular_gym.robots.coupling import Robots
 from granular_gym.robots.mujoco import MujocoRobots
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.arm import Array
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
@@ -98,6 +99,10 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
         self.observation_space: spaces.Dict = spaces.Dict(
             {**self.observation_space.spaces, "torques": spaces.Box(-limits, limits, dtype=np.float32)}
         )
+        if self.control == "torque":
+            self.action_parts = [
+                ActionPart(f"torque of joint {number}", full=f"{limit:g} N m") for number, limit in enumerate(limits, 1)
+            ]
         self.torques: Floats = np.zeros((self.env_count, JOINTS))
 
     def make_robots(self) -> Robots:

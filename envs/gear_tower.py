@@ -267,7 +267,7 @@ class GearTowerTask(Task):
             )
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart(f"speed of gear {number}") for number in range(self.gear_count)
+            ActionPart(f"speed of gear {number}", full=f"{SPEED:g} rad/s") for number in range(self.gear_count)
         ]
         high = np.array([*[1.0] * self.gear_count, *[10.0] * self.gear_count, 2.0], np.float32)
         drive = spaces.Box(-high, high, dtype=np.float32)

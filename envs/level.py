@@ -153,10 +153,10 @@ class LevelTask(SurfaceTask):
         super().__init__(env_count, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (4,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart("forward speed", "forward"),
-            ActionPart("speed sideways", "left"),
-            ActionPart("speed up", "up"),
-            ActionPart("yaw rate", "turn left"),
+            ActionPart("forward speed", "forward", f"{SPEED:g} m/s"),
+            ActionPart("speed sideways", "left", f"{SIDEWAYS:g} m/s"),
+            ActionPart("speed up", "up", f"{LIFTING:g} m/s"),
+            ActionPart("yaw rate", "turn left", f"{TURNING:g} rad/s"),
         ]
         high = np.array([HALF_X, HALF_Y, LIFT[1], 1, 1, 10, 10, 10], np.float32)
         low = -high

@@ -159,9 +159,9 @@ class PourTask(GoalTask):
         super().__init__(env_count, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart("speed of the cup along x", "right"),
-            ActionPart("speed of the cup up", "up"),
-            ActionPart("tilt rate", "turn right"),
+            ActionPart("speed of the cup along x", "right", f"{SPEED:g} m/s"),
+            ActionPart("speed of the cup up", "up", f"{LIFTING:g} m/s"),
+            ActionPart("tilt rate", "turn right", f"{TILTING:g} rad/s"),
         ]
         state = spaces.Box(
             np.array([CUP_X[0], 0, CUP_TILT[0], 0, 0, 0, 0, 0], np.float32),

@@ -214,9 +214,9 @@ class SiloTask(GoalTask):
         super().__init__(env_count, grain=grain, **kwargs)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
         self.action_parts: Sequence[ActionPart] = [
-            ActionPart("opening rate of the gate", "up"),
-            ActionPart("speed of the receiver", "right"),
-            *([ActionPart("shaking amplitude")] if self.shaker else []),
+            ActionPart("opening rate of the gate", "up", f"{GATE_SPEED} m/s"),
+            ActionPart("speed of the receiver", "right", f"{RECEIVER_SPEED:g} m/s"),
+            *([ActionPart("shaking amplitude, none below 0", full=f"{1e3 * SHAKE:g} mm")] if self.shaker else []),
         ]
         flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)

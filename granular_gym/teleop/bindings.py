@@ -27,11 +27,13 @@ class Inputs:
         pairs: of inputs, in the order in which they are given out.
         ways: for each of `actions.WAYS` the pairs that suit it, best first: of `pairs`, either way round. Ways that
             come first in WAYS choose first.
+        alone: nothing else moves numbers, so that each needs a pair.
     """
 
     device: str
     pairs: Sequence[Pair]
     ways: Mapping[str, Sequence[Pair]]
+    alone: bool = True
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,12 @@ class Binding:
     """What moves one number of an action.
 
     Attributes:
-        name: of what it moves.
-        plus: the input that raises it.
-        minus: the input that lowers it.
+        part: what it moves.
+        plus: the input that raises it; "": none is left.
+        minus: the input that lowers it; likewise.
     """
 
-    name: str
+    part: ActionPart
     plus: str
     minus: str
 
@@ -63,28 +65,32 @@ def single_task(device: str, env: Any) -> Any:
     return bare.task
 
 
-def bindings_of(task: Any, inputs: Inputs) -> list[Binding]:
-    """What moves each number of a task's actions.
+def parts_of(task: Any) -> list[ActionPart]:
+    """What the numbers of a task's actions move; by their places where the task does not tell."""
+    count: int = task.action_space.shape[0]
+    return list(task.action_parts) or [ActionPart(f"number {number} of the action") for number in range(count)]
+
+
+def bindings_of(parts: Sequence[ActionPart], inputs: Inputs) -> list[Binding]:
+    """What moves each number of an action.
 
     Args:
-        task: a Task.
+        parts: see `parts_of`.
         inputs: of the device.
 
     Raises:
         ArgumentError: the device has too few inputs.
     """
-    count: int = task.action_space.shape[0]
-    parts = list(task.action_parts) or [ActionPart(f"number {number} of the action") for number in range(count)]
-    if count > len(inputs.pairs):
+    if inputs.alone and len(parts) > len(inputs.pairs):
         raise ArgumentError(
             f"policy: expected a task with at most {len(inputs.pairs)} numbers per action for {inputs.device!r}, got "
-            f"{count}"
+            f"{len(parts)}"
         )
     found: dict[int, Pair] = {}
     used: list[set[str]] = []
     order = {way: rank for rank, way in enumerate([*WAYS, ""])}
     for number, part in sorted(enumerate(parts), key=lambda item: order[item[1].way]):
         wanted = [*inputs.ways.get(part.way, ()), *inputs.pairs]
-        found[number] = next(pair for pair in wanted if set(pair) not in used)
+        found[number] = next((pair for pair in wanted if set(pair) not in used), ("", ""))
         used.append(set(found[number]))
-    return [Binding(part.name, *found[number]) for number, part in enumerate(parts)]
+    return [Binding(part, *found[number]) for number, part in enumerate(parts)]

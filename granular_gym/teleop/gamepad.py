@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.errors import GranularError, MissingError
-from granular_gym.teleop.bindings import Binding, Inputs, bindings_of, single_task
+from granular_gym.teleop.bindings import Binding, Inputs, bindings_of, parts_of, single_task
 from granular_gym.teleop.pace import Pace
 from granular_gym.teleop.screen import Screen
 
@@ -155,7 +155,7 @@ class Gamepad:
 
     def __init__(self, env: Any, pad: Pad | None = None) -> None:
         self._task = single_task("gamepad", env)
-        self.bindings: list[Binding] = bindings_of(self._task, INPUTS)
+        self.bindings: list[Binding] = bindings_of(parts_of(self._task), INPUTS)
         self._pad: Pad = SdlPad() if pad is None else pad
         self._screen = Screen(sys.stdout) if sys.stdout.isatty() else None
         self._pace = Pace(self._task.step_period)
@@ -172,7 +172,7 @@ class Gamepad:
         shares = [self._pad.share(binding.plus) - self._pad.share(binding.minus) for binding in self.bindings]
         if self._screen is not None:
             lines = [
-                f"{binding.plus} / {binding.minus}  {share:+.2f}  {binding.name}"
+                f"{binding.plus} / {binding.minus}  {share:+.2f}  {binding.part.name}"
                 for binding, share in zip(self.bindings, shares, strict=True)
             ]
             self._screen.draw(self._task, lines)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.tasks.registry import entry_of
-from granular_gym.teleop.bindings import Binding, Inputs, bindings_of, single_task
+from granular_gym.teleop.bindings import Binding, Inputs, bindings_of, parts_of, single_task
 from granular_gym.teleop.pace import Pace
 from granular_gym.teleop.screen import Screen
 
@@ -73,7 +73,7 @@ class Keyboard:
     def __init__(self, env: Any, terminal: int | None = None, screen: Screen | None = None) -> None:
         self._task = single_task("keyboard", env)
         self._measure = entry_of(env.unwrapped.spec.id).measure
-        self.bindings: list[Binding] = bindings_of(self._task, KEYS)
+        self.bindings: list[Binding] = bindings_of(parts_of(self._task), KEYS)
         self._moves = {
             key: (number, move)
             for number, binding in enumerate(self.bindings)
@@ -130,7 +130,7 @@ class Keyboard:
         measured = [f"{self._measure} {infos[self._measure][0]:.3g}"] if self._measure in infos else []
         return [
             *(
-                f"{binding.plus} / {binding.minus}  {value:+.1f}  {binding.name}"
+                f"{binding.plus} / {binding.minus}  {value:+.1f}  {binding.part.name}"
                 for binding, value in zip(self.bindings, self._action, strict=True)
             ),
             "   ".join(["space: stop", "Ctrl-C: end", *measured]),

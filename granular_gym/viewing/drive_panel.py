@@ -14,8 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.tasks.action_names import ZERO_KEY, ActionAxis
+from granular_gym.tasks.actions import ActionPart
+from granular_gym.teleop.bindings import Binding, Inputs, bindings_of
 
+#: keys of a browser, but for those of its camera (W, A, S, D, Q, E); they lie as the ways do on a common keyboard
+KEYS = Inputs(
+    "browser",
+    (("I", "K"), ("J", "L"), ("Y", "H"), ("U", "O"), ("T", "G"), ("R", "F"), ("V", "B"), ("Z", "X")),
+    {
+        "forward": (("I", "K"),),
+        "left": (("J", "L"),),
+        "right": (("L", "J"),),
+        "up": (("Y", "H"), ("I", "K")),
+        "turn left": (("U", "O"), ("J", "L")),
+        "turn right": (("O", "U"), ("L", "J")),
+    },
+    alone=False,
+)
+#: the key that sets all actions to 0
+ZERO_KEY = "space"
 #: what a key changes an action by
 NUDGE = 0.1
 #: wall-clock time after which an action whose keys rest falls back [s]; keyboards wait this long before they repeat
@@ -27,14 +44,16 @@ class DrivePanel:
 
     Args:
         gui: of viser, in the container that holds the sliders.
-        axes: the actions, in order.
+        parts: what the numbers of an action move, in order.
     """
 
-    def __init__(self, gui: Any, axes: Sequence[ActionAxis]) -> None:
-        self._touched = [0.0] * len(axes)  # when a key last moved it
-        gui.add_markdown(_help(axes))
+    def __init__(self, gui: Any, parts: Sequence[ActionPart]) -> None:
+        self._touched = [0.0] * len(parts)  # when a key last moved it
+        bindings = bindings_of(parts, KEYS)
+        gui.add_markdown(_help(bindings))
         self._sliders = [
-            gui.add_slider(_title(axis), -1.0, 1.0, 0.01, 0.0, hint=f"{axis.label}; {_keys(axis)}") for axis in axes
+            gui.add_slider(_title(binding), -1.0, 1.0, 0.01, 0.0, hint=f"{_label(binding)}; {_keys(binding)}")
+            for binding in bindings
         ]
         zero = gui.add_button("all to 0", hint=f"or the key {ZERO_KEY}")
         self._spring = gui.add_checkbox(
@@ -42,9 +61,9 @@ class DrivePanel:
         )
         zero.on_click(lambda _: self.zero())
         gui.add_command("all actions to 0", hotkey=ZERO_KEY).on_trigger(lambda _: self.zero())
-        for k, axis in enumerate(axes):
-            for key, change in zip(axis.keys or (), (NUDGE, -NUDGE), strict=axis.keys is not None):
-                gui.add_command(f"{axis.name}: {change:+g}", hotkey=key).on_trigger(self._nudger(k, change))
+        for k, binding in enumerate(bindings):
+            for key, change in ((binding.plus, NUDGE), (binding.minus, -NUDGE)) if binding.plus else ():
+                gui.add_command(f"{binding.part.name}: {change:+g}", hotkey=key).on_trigger(self._nudger(k, change))
 
     def _nudger(self, index: int, change: float) -> Callable[[Any], None]:
         return lambda _: self.nudge(index, change)
@@ -70,18 +89,22 @@ class DrivePanel:
         return np.array([slider.value for slider in self._sliders], np.float32)
 
 
-def _title(axis: ActionAxis) -> str:
-    return axis.name if axis.keys is None else f"{axis.name} ({axis.keys[1]} {axis.keys[0]})"
+def _title(binding: Binding) -> str:
+    return f"{binding.part.name} ({binding.minus} {binding.plus})" if binding.plus else binding.part.name
 
 
-def _keys(axis: ActionAxis) -> str:
-    return "no keys" if axis.keys is None else f"{axis.keys[0]} raises it, {axis.keys[1]} lowers it"
+def _label(binding: Binding) -> str:
+    return f"{binding.part.name}, 1 = {binding.part.full}" if binding.part.full else binding.part.name
 
 
-def _help(axes: Sequence[ActionAxis]) -> str:
+def _keys(binding: Binding) -> str:
+    return f"{binding.plus} raises it, {binding.minus} lowers it" if binding.plus else "no keys"
+
+
+def _help(bindings: Sequence[Binding]) -> str:
     """Markdown: what 1 stands for, and the keys."""
     rows = ["| action | 1 is | keys - + |", "|---|---|---|"]
-    for axis in axes:
-        keys = "" if axis.keys is None else f"`{axis.keys[1]}` `{axis.keys[0]}`"
-        rows.append(f"| {axis.name} | {axis.full} | {keys} |")
+    for binding in bindings:
+        keys = f"`{binding.minus}` `{binding.plus}`" if binding.plus else ""
+        rows.append(f"| {binding.part.name} | {binding.part.full} | {keys} |")
     return "\n".join([*rows, "", f"Key `{ZERO_KEY}`: all to 0. A held key goes on."])

@@ -11,8 +11,8 @@ from typing import Any
 
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.action_names import action_axes
 from granular_gym.tasks.registry import short_name, task_id
+from granular_gym.teleop.bindings import parts_of
 from granular_gym.training.policies import BUILT_IN
 from granular_gym.viewing.played import Played, check_alike, difference
 from granular_gym.viewing.server import viser_module
@@ -115,7 +115,7 @@ def view(
 
 def _play(viewer: Viewer, played: list[Played], text: str, steps: int | None) -> None:
     """Steps all copies alike until `steps` were made; the shown env starts afresh where it is asked for."""
-    panel = viewer.drive(action_axes(played[0].env)) if played[0].policy is None else None
+    panel = viewer.drive(parts_of(played[0].env.unwrapped.task)) if played[0].policy is None else None
     seconds, made = float(played[0].task.step_period), 0
     while steps is None or made < steps:
         action = None if panel is None else panel.action()

@@ -23,7 +23,7 @@ import numpy as np
 from granular_gym.base import checks
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, ClosedError, GranularError
-from granular_gym.tasks.action_names import ActionAxis
+from granular_gym.tasks.actions import ActionPart
 from granular_gym.viewing.drive_panel import DrivePanel
 from granular_gym.viewing.panel import RECORD, RESET, SAVE, Panel
 from granular_gym.viewing.plots import Plots
@@ -169,12 +169,12 @@ class Viewer:
         """Number of connected browsers."""
         return len(self._server.get_clients())
 
-    def drive(self, axes: Sequence[ActionAxis]) -> DrivePanel:
-        """Adds sliders and keys for actions; what they stand at is `DrivePanel.action`."""
-        for axis in axes:
-            checks.instance("axes", axis, ActionAxis)
+    def drive(self, parts: Sequence[ActionPart]) -> DrivePanel:
+        """Adds sliders and keys for what the numbers of an action move; `DrivePanel.action` is what they stand at."""
+        for part in parts:
+            checks.instance("parts", part, ActionPart)
         with self._server.gui.add_folder("drive", order=-1.0):
-            return DrivePanel(self._server.gui, axes)
+            return DrivePanel(self._server.gui, parts)
 
     def reset_asked(self) -> bool:
         """Whether reset was pressed since the last call."""

@@ -24,7 +24,7 @@ pytest.importorskip("skimage", reason="scikit-image is not installed")
 trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 
 from granular_gym.exchange.surfaces import tool_surface  # noqa: E402
-from granular_gym.tasks.action_names import ActionAxis  # noqa: E402
+from granular_gym.tasks.actions import ActionPart  # noqa: E402
 from granular_gym.viewing.panel import RESET, numbers_table  # noqa: E402
 from granular_gym.viewing.played import Played, check_alike, difference  # noqa: E402
 from granular_gym.viewing.series import CAPACITY, Series  # noqa: E402
@@ -310,7 +310,7 @@ def test_browsers_begin_where_the_camera_of_the_look_is(world: gg.World) -> None
 
 
 def test_sliders_and_keys_drive(viewer: Viewer) -> None:
-    panel = viewer.drive([ActionAxis("speed", "1 m/s", ("I", "K")), ActionAxis("turn", "2 rad/s", ("J", "L"))])
+    panel = viewer.drive([ActionPart("speed", "forward", "1 m/s"), ActionPart("turn", "turn left", "2 rad/s")])
     assert panel.action().tolist() == [0.0, 0.0]
     for _ in range(15):
         panel.nudge(0, 0.1)
@@ -321,7 +321,7 @@ def test_sliders_and_keys_drive(viewer: Viewer) -> None:
     assert panel.action() == pytest.approx([0.0, -0.1]), "keys of the second rest only now"
     panel.zero()
     assert panel.action().tolist() == [0.0, 0.0]
-    with pytest.raises(gg.ArgumentError, match="axes"):
+    with pytest.raises(gg.ArgumentError, match="parts"):
         viewer.drive(["speed"])  # type: ignore[list-item]
 
 

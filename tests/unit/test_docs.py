@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NOTEBOOK = DOCS / "notebooks" / "first_steps.ipynb"
 #: modules with public names, beside the package itself
-MODULES = ("task", "film", "sb3", "planning", "view", "mujoco")
+MODULES = ("task", "film", "sb3", "planning", "view", "exchange", "mujoco")
 
 
 def navigation() -> list[str]:

@@ -6,6 +6,7 @@ import os
 import pty
 import termios
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,16 +16,21 @@ import pytest
 
 import granular_gym as gg
 from granular_gym.tasks.actions import WAYS, ActionPart
-from granular_gym.tasks.registry import task_class, task_ids
-from granular_gym.teleop.bindings import bindings_of
+from granular_gym.tasks.registry import newest_ids, short_name, task_class, task_ids
+from granular_gym.teleop.bindings import bindings_of, parts_of
 from granular_gym.teleop.gamepad import INPUTS, Gamepad, SdlPad
 from granular_gym.teleop.keyboard import KEYS, Keyboard, words_of
 from granular_gym.teleop.pace import Pace
 from granular_gym.teleop.screen import Screen, in_characters, size_in
 from granular_gym.training.policies import load_policy
+from granular_gym.viewing.drive_panel import KEYS as BROWSER
+
+PAGES = Path(__file__).parents[2] / "docs" / "tasks"
+#: pages that leave the speeds of joints to another's
+ALSO = {"ExcavatorForce-v0": "Excavator-v1"}
 
 
-@pytest.mark.parametrize("inputs", [KEYS, INPUTS], ids=lambda inputs: inputs.device)
+@pytest.mark.parametrize("inputs", [KEYS, INPUTS, BROWSER], ids=lambda inputs: inputs.device)
 @pytest.mark.parametrize("name", task_ids())
 def test_every_number_of_every_task_is_named_and_moved(name: str, inputs: Any) -> None:
     if name.endswith(("AntOnSand-v0", "ExcavatorForce-v0")):
@@ -32,8 +38,8 @@ def test_every_number_of_every_task_is_named_and_moved(name: str, inputs: Any) -
     task = task_class(name)(grain_count=300)
     count = task.action_space.shape[0]
     assert len(task.action_parts) == count and len({part.name for part in task.action_parts}) == count
-    bindings = bindings_of(task, inputs)
-    assert [binding.name for binding in bindings] == [part.name for part in task.action_parts]
+    bindings = bindings_of(parts_of(task), inputs)
+    assert [binding.part.name for binding in bindings] == [part.name for part in task.action_parts]
     used = [key for binding in bindings for key in (binding.plus, binding.minus)]
     assert len(set(used)) == 2 * count, "no input moves two numbers"
     for part, binding in zip(task.action_parts, bindings, strict=True):
@@ -41,8 +47,38 @@ def test_every_number_of_every_task_is_named_and_moved(name: str, inputs: Any) -
     task.close()
 
 
+@pytest.mark.parametrize("name", newest_ids())
+def test_what_1_stands_for_is_that_of_the_page(name: str) -> None:
+    if name.endswith(("AntOnSand-v0", "ExcavatorForce-v0")):
+        pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    short = short_name(name)
+    pages = "".join((PAGES / f"{page}.md").read_text() for page in (short, ALSO.get(short)) if page)
+    for options in ({}, {"control": "torque"}) if short == "ExcavatorForce-v0" else ({},):
+        task = task_class(name)(grain_count=300, **options)
+        for part in task.action_parts:
+            assert part.full and part.full in pages, part
+        task.close()
+
+
+def test_arguments_that_change_the_actions() -> None:
+    silo = task_class("granular_gym/Silo-v1")
+    for shaker, names in ((False, 2), (True, 3)):
+        task = silo(grain_count=300, shaker=shaker)
+        assert len(task.action_parts) == task.action_space.shape[0] == names
+        task.close()
+    tower = task_class("granular_gym/GearTower-v1")(grain_count=600, gear_count=9)
+    keys = [binding.plus for binding in bindings_of(parts_of(tower), BROWSER)]
+    assert keys == [*(pair[0] for pair in BROWSER.pairs), ""], "a slider is left where keys are not"
+    tower.close()
+
+
+def test_the_browsers_camera_keeps_its_keys() -> None:
+    keys = {key for pair in BROWSER.pairs for key in pair}
+    assert len(keys) == 2 * len(BROWSER.pairs) and not set("WASDQE") & keys
+
+
 def test_ways_have_pairs_of_every_device() -> None:
-    for inputs in (KEYS, INPUTS):
+    for inputs in (KEYS, INPUTS, BROWSER):
         assert set(inputs.ways) == set(WAYS)
         assert all(
             pair in inputs.pairs or pair[::-1] in inputs.pairs for pairs in inputs.ways.values() for pair in pairs
@@ -53,18 +89,21 @@ def test_ways_have_pairs_of_every_device() -> None:
 
 def test_numbers_without_names_and_too_many() -> None:
     task = SimpleNamespace(action_space=SimpleNamespace(shape=(2,)), action_parts=())
-    assert [binding.name for binding in bindings_of(task, KEYS)] == ["number 0 of the action", "number 1 of the action"]
+    assert [binding.part.name for binding in bindings_of(parts_of(task), KEYS)] == [
+        "number 0 of the action",
+        "number 1 of the action",
+    ]
     # those with a way choose first, and in the order of the ways
     parts = [ActionPart("a"), ActionPart("b", "forward")]
     task = SimpleNamespace(action_space=SimpleNamespace(shape=(2,)), action_parts=parts)
-    assert [binding.plus for binding in bindings_of(task, KEYS)] == ["a", "w"]
+    assert [binding.plus for binding in bindings_of(parts_of(task), KEYS)] == ["a", "w"]
     task.action_parts = [ActionPart("a", "turn left"), ActionPart("b", "left")]
-    assert [binding.plus for binding in bindings_of(task, KEYS)] == ["q", "a"]
+    assert [binding.plus for binding in bindings_of(parts_of(task), KEYS)] == ["q", "a"]
     task.action_parts = [ActionPart("a", "turn left"), ActionPart("b", "up")]
-    assert [binding.plus for binding in bindings_of(task, KEYS)] == ["a", "w"]
+    assert [binding.plus for binding in bindings_of(parts_of(task), KEYS)] == ["a", "w"]
     task.action_space.shape, task.action_parts = (10,), ()
     with pytest.raises(gg.ArgumentError, match="at most 9 numbers per action for 'keyboard', got 10"):
-        bindings_of(task, KEYS)
+        bindings_of(parts_of(task), KEYS)
 
 
 @pytest.fixture(scope="module")
