@@ -19,8 +19,9 @@ STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
+STAMP_WHEEL := $(VENV)/.stamp-wheel
 
-.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate lint format typecheck clean
+.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate wheel lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -31,6 +32,7 @@ help:
 	@echo "make instructions  hold the instructions of five small scenes to stored limits (valgrind; ARGS=--renew: new limits)"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
 	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
+	@echo "make wheel     source distribution and wheel in dist/, checked, and tried with every Python found (docs/packaging.md)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      check style and the direction of imports and includes; make format applies the style"
@@ -96,6 +98,18 @@ gpu:
 
 validate: $(STAMP_BUILD)
 	@$(BIN)/python validation/run.py $(if $(FULL),--full) $(ARGS)
+
+# packages that repair and check wheels
+$(STAMP_WHEEL): $(STAMP_PACKAGES)
+	@echo "installing tools for wheels into $(VENV)"
+	@GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[wheel]" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	@touch $@
+
+# TRY=: without trying it in environments of all Pythons, which takes a minute or two
+TRY ?= 1
+wheel: $(STAMP_PACKAGES) $(STAMP_WHEEL)
+	@$(BIN)/python tools/build_wheel.py
+	@$(if $(TRY),$(BIN)/python -m testbed.wheels dist/*.whl)
 
 lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)

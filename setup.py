@@ -1,6 +1,7 @@
-"""setup.py: builds the extension granular_gym._core from csrc/.
+"""setup.py: builds the extension granular_gym._core from csrc/, and what pyproject.toml cannot say of the package.
 
-Every csrc/**/*.c is compiled. Switches, by environment:
+Every csrc/**/*.c is compiled. One build serves all Pythons from PYTHON_FLOOR on (docs/packaging.md). What is built in
+place keeps its symbols; installed packages and wheels are stripped. Switches, by environment:
     STB_INCLUDE_DIR   folder that holds stb_image_write.h
     CC                the C compiler (gcc or clang)
     GG_DEBUG=1        -O0, asserts on
@@ -13,6 +14,7 @@ Every csrc/**/*.c is compiled. Switches, by environment:
     NVCC              the CUDA compiler; otherwise nvcc on the path or in CUDA_HOME/bin
     GG_CUDA_ARCH      compute capabilities to build for, as 75,80,90 (the last one also as PTX, for newer GPUs), or
                       native; default: 75 to 120
+    GG_VERSION_LABEL  appended to the version, after a +: the CUDA wheel is 0.1.0+cuda
     GG_CUDA_FLAGS     more flags for nvcc; -fmad=true allows fused multiply-add: the results then differ from the CPU's
                       (for timing only)
 """
@@ -35,6 +37,8 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
 STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
+#: oldest Python that a build serves: names of files and wheels are made of it, and csrc/py keeps to its limited API
+PYTHON_FLOOR = (3, 10)
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", "-Wall", "-Wextra"]
 # SIMD builds of contact laws, pair queries and pictures; which one runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
@@ -228,6 +232,15 @@ class BuildExtension(build_ext):
             ext.library_dirs.append(cuda_library_dir(command[0]))
             ext.libraries += ["cudart_static", "dl", "pthread", "rt"]
 
+    def copy_extensions_to_source(self) -> None:
+        """Removes what builds for one Python alone left in place, which Python would import first."""
+        for ext in self.extensions:
+            built = Path(self.get_ext_filename(ext.name))
+            for path in (ROOT / built.parent).glob(f"{built.name.split('.')[0]}.*.so"):
+                if path.name != built.name:
+                    path.unlink()
+        super().copy_extensions_to_source()
+
     def build_extension(self, ext: Extension) -> None:
         import numpy
 
@@ -235,6 +248,8 @@ class BuildExtension(build_ext):
         ext.include_dirs += [numpy.get_include(), stb_include_dir()]
         ext.extra_compile_args += compiling
         ext.extra_link_args += linking
+        if not (self.inplace or on("GG_DEBUG") or os.environ.get("GG_SANITIZE")):
+            ext.extra_link_args.append("-s")
         ext.define_macros.append(("GG_BUILD_FLAGS", '"' + " ".join(compiling) + '"'))
         ext.define_macros.append(("GG_SOURCE_HASH", f'"{source_hash()}"'))
         cuda = cuda_command()
@@ -293,9 +308,36 @@ EXTENSION = Extension(
         *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
     ],
     include_dirs=["csrc"],
+    define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*PYTHON_FLOOR))],
+    py_limited_api=True,
 )
 
+
+LABEL = os.environ.get("GG_VERSION_LABEL", "")
+
+
+def stated(name: str) -> str:
+    """The value of a line `name = "value"` of pyproject.toml."""
+    found = re.search(rf'^{name} = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    if not found:
+        raise SystemExit(f"granular_gym: pyproject.toml: expected a line {name} = ...")
+    return found[1]
+
+
+def readme() -> str:
+    """README.md with absolute links, for a page that is not beside its files: those of the release of this version."""
+    repository, tag = stated("Repository"), f"v{stated('version')}"
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for prefix, view in (("!", "raw"), ("", "blob")):
+        # relative targets only: neither a scheme nor a place on the same page
+        link = rf"(?<!!){prefix}\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)"
+        text = re.sub(link, rf"{prefix}[\1]({repository}/{view}/{tag}/\2)", text)
+    return text
+
+
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     packages=[
         *find_packages(include=["granular_gym*"]),
         *(f"granular_gym.{name}" for name in ("envs", "scenes", "_assets")),
@@ -311,4 +353,8 @@ setup(
     include_package_data=False,
     ext_modules=[EXTENSION] if os.environ.get("GG_EXTENSION", "1") != "0" else [],
     cmdclass={"build_ext": BuildExtension},
+    options={
+        "bdist_wheel": {"py_limited_api": "cp{}{}".format(*PYTHON_FLOOR)},
+        "egg_info": {"tag_build": f"+{LABEL}" if LABEL else ""},
+    },
 )
