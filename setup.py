@@ -184,6 +184,13 @@ def simd_flags(source: str) -> list[str]:
     return SIMD_FLAGS.get(os.path.basename(source), [])
 
 
+def remove_others(extension: Path) -> None:
+    """Removes what earlier builds, for one Python alone, left beside an extension: Python would import it first."""
+    for path in extension.parent.glob(f"{extension.name.split('.')[0]}.*.so"):
+        if path.name != extension.name:
+            path.unlink()
+
+
 class BuildExtension(build_ext):
     """build_ext with flags for each file, parallel compilation, and objects that are kept while nothing changes.
 
@@ -233,12 +240,8 @@ class BuildExtension(build_ext):
             ext.libraries += ["cudart_static", "dl", "pthread", "rt"]
 
     def copy_extensions_to_source(self) -> None:
-        """Removes what builds for one Python alone left in place, which Python would import first."""
         for ext in self.extensions:
-            built = Path(self.get_ext_filename(ext.name))
-            for path in (ROOT / built.parent).glob(f"{built.name.split('.')[0]}.*.so"):
-                if path.name != built.name:
-                    path.unlink()
+            remove_others(ROOT / self.get_ext_filename(ext.name))
         super().copy_extensions_to_source()
 
     def build_extension(self, ext: Extension) -> None:
@@ -288,6 +291,7 @@ class BuildExtension(build_ext):
         compiler._compile, compiler.compile = compile_one, compile_all
         try:
             super().build_extension(ext)
+            remove_others(Path(self.get_ext_fullpath(ext.name)))
         finally:
             compiler._compile, compiler.compile = plain_one, plain_all
 

@@ -56,12 +56,13 @@ def oldest_numpy() -> str:
     return f"numpy=={bound[1]}.*"
 
 
-def run(command: Sequence[str | Path], **options: Any) -> str:
+def run(command: Sequence[object], **options: Any) -> str:
     """What a command prints; RuntimeError with the end of its output where it fails."""
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, **options)
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done.stdout
+    output: str = done.stdout
+    return output
 
 
 def build_wheel(folder: Path) -> Path:
