@@ -25,8 +25,10 @@ STAMP_CUDA := $(VENV)/.stamp-cuda-$(GG_CUDA)
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
 STAMP_DOCS := $(VENV)/.stamp-docs
+STAMP_WHEEL := $(VENV)/.stamp-wheel
 
-.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate docs docs-packages lint format typecheck clean
+.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate wheel docs docs-packages lint \
+	format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -38,6 +40,7 @@ help:
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
 	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
 	@echo "make docs      the site: build/site/index.html, from docs/ and docstrings; warnings and broken links are errors"
+	@echo "make wheel     source distribution and wheel in dist/, checked, and tried with every Python found (docs/packaging.md)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      check style and the direction of imports and includes; make format applies the style"
@@ -128,6 +131,16 @@ docs-packages: $(STAMP_DOCS)
 docs: $(STAMP_BUILD) $(STAMP_DOCS)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || (cat build/docs.log; exit 1)
 	@echo "build/site/index.html"
+
+# and those that repair and check wheels
+$(STAMP_WHEEL): $(STAMP_PACKAGES)
+	$(call install,wheel)
+
+# TRY=: without trying it in environments of all Pythons, which takes a minute or two
+TRY ?= 1
+wheel: $(STAMP_WHEEL)
+	@$(BIN)/python tools/build_wheel.py
+	@$(if $(TRY),$(BIN)/python -m testbed.wheels dist/*.whl)
 
 lint: $(STAMP_DEV)
 	@$(BIN)/ruff check $(PY_FILES)

@@ -1,6 +1,7 @@
-"""setup.py: builds the extension granular_gym._core from csrc/.
+"""setup.py: builds the extension granular_gym._core from csrc/, and what pyproject.toml cannot say of the package.
 
-Every csrc/**/*.c is compiled. Switches, by environment:
+Every csrc/**/*.c is compiled. One build serves all Pythons from PYTHON_FLOOR on (docs/packaging.md). What is built in
+place keeps its symbols; installed packages and wheels are stripped. Switches, by environment:
     STB_INCLUDE_DIR   folder that holds stb_image_write.h
     CC                the C compiler (gcc or clang)
     GG_DEBUG=1        -O0, asserts on
@@ -13,6 +14,7 @@ Every csrc/**/*.c is compiled. Switches, by environment:
     NVCC              the CUDA compiler; otherwise nvcc on the path or in CUDA_HOME/bin
     GG_CUDA_ARCH      compute capabilities to build for, as 75,80,90 (the last one also as PTX, for newer GPUs), or
                       native; default: 75 to 120
+    GG_VERSION_LABEL  appended to the version, after a +: the CUDA wheel is 0.1.0+cuda
     GG_CUDA_FLAGS     more flags for nvcc; -fmad=true allows fused multiply-add: the results then differ from the CPU's
                       (for timing only)
 """
@@ -35,6 +37,8 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
 STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
+#: oldest Python that a build serves: names of files and wheels are made of it, and csrc/py keeps to its limited API
+PYTHON_FLOOR = (3, 10)
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", "-Wall", "-Wextra"]
 # SIMD builds of contact laws, pair queries and pictures; which one runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
@@ -180,6 +184,13 @@ def simd_flags(source: str) -> list[str]:
     return SIMD_FLAGS.get(os.path.basename(source), [])
 
 
+def remove_others(extension: Path) -> None:
+    """Removes what earlier builds, for one Python alone, left beside an extension: Python would import it first."""
+    for path in extension.parent.glob(f"{extension.name.split('.')[0]}.*.so"):
+        if path.name != extension.name:
+            path.unlink()
+
+
 class BuildExtension(build_ext):
     """build_ext with flags for each file, parallel compilation, and objects that are kept while nothing changes.
 
@@ -228,6 +239,11 @@ class BuildExtension(build_ext):
             ext.library_dirs.append(cuda_library_dir(command[0]))
             ext.libraries += ["cudart_static", "dl", "pthread", "rt"]
 
+    def copy_extensions_to_source(self) -> None:
+        for ext in self.extensions:
+            remove_others(ROOT / self.get_ext_filename(ext.name))
+        super().copy_extensions_to_source()
+
     def build_extension(self, ext: Extension) -> None:
         import numpy
 
@@ -235,6 +251,8 @@ class BuildExtension(build_ext):
         ext.include_dirs += [numpy.get_include(), stb_include_dir()]
         ext.extra_compile_args += compiling
         ext.extra_link_args += linking
+        if not (self.inplace or on("GG_DEBUG") or os.environ.get("GG_SANITIZE")):
+            ext.extra_link_args.append("-s")
         ext.define_macros.append(("GG_BUILD_FLAGS", '"' + " ".join(compiling) + '"'))
         ext.define_macros.append(("GG_SOURCE_HASH", f'"{source_hash()}"'))
         cuda = cuda_command()
@@ -273,6 +291,7 @@ class BuildExtension(build_ext):
         compiler._compile, compiler.compile = compile_one, compile_all
         try:
             super().build_extension(ext)
+            remove_others(Path(self.get_ext_fullpath(ext.name)))
         finally:
             compiler._compile, compiler.compile = plain_one, plain_all
 
@@ -293,9 +312,36 @@ EXTENSION = Extension(
         *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
     ],
     include_dirs=["csrc"],
+    define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*PYTHON_FLOOR))],
+    py_limited_api=True,
 )
 
+
+LABEL = os.environ.get("GG_VERSION_LABEL", "")
+
+
+def stated(name: str) -> str:
+    """The value of a line `name = "value"` of pyproject.toml."""
+    found = re.search(rf'^{name} = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    if not found:
+        raise SystemExit(f"granular_gym: pyproject.toml: expected a line {name} = ...")
+    return found[1]
+
+
+def readme() -> str:
+    """README.md with absolute links, for a page that is not beside its files: those of the release of this version."""
+    repository, tag = stated("Repository"), f"v{stated('version')}"
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for prefix, view in (("!", "raw"), ("", "blob")):
+        # relative targets only: neither a scheme nor a place on the same page
+        link = rf"(?<!!){prefix}\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)"
+        text = re.sub(link, rf"{prefix}[\1]({repository}/{view}/{tag}/\2)", text)
+    return text
+
+
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     packages=[
         *find_packages(include=["granular_gym*"]),
         *(f"granular_gym.{name}" for name in ("envs", "scenes", "_assets")),
@@ -311,4 +357,8 @@ setup(
     include_package_data=False,
     ext_modules=[EXTENSION] if os.environ.get("GG_EXTENSION", "1") != "0" else [],
     cmdclass={"build_ext": BuildExtension},
+    options={
+        "bdist_wheel": {"py_limited_api": "cp{}{}".format(*PYTHON_FLOOR)},
+        "egg_info": {"tag_build": f"+{LABEL}" if LABEL else ""},
+    },
 )

@@ -6,33 +6,40 @@
 #include "../sensors/shade.h"
 #include "kernels.h"
 
+/* a function of this kernel: a file may define several kernels */
+#ifndef KERNEL_OF
+#define KERNEL_OF_(kernel, name) kernel##_##name
+#define KERNEL_OF(kernel, name)  KERNEL_OF_(kernel, name)
+#define KERNEL_FN(name)          KERNEL_OF(GG_KERNEL, name)
+#endif
+
 /* expands the phases marked LANES only */
 #define KERNEL_PLAIN(name, body)
 #define KERNEL_LANES(name, body)                                                                                       \
-    static void kernel_##name(const gg_view *v, int64_t e, int64_t i, int32_t pass) {                                  \
+    static void KERNEL_FN(name)(const gg_view *v, int64_t e, int64_t i, int32_t pass) {                                \
         (void)pass;                                                                                                    \
         body;                                                                                                          \
     }
 #define KERNEL_PHASE(name, items, still, build, gpu, threads, sync, body) KERNEL_##build(name, body)
 GG_PHASES(KERNEL_PHASE)
 
-static void kernel_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,
-                         gg_pair_sample *out) {
+static void KERNEL_FN(query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,
+                             gg_pair_sample *out) {
     for (int64_t k = 0; k < count; k++) {
         out[k] = gg_pair_field_query(field, blob, pose[3 * k], pose[3 * k + 1], pose[3 * k + 2]);
     }
 }
 
-static void kernel_picture_map(const gg_shade *shade, int64_t item) { gg_shade_map_band(shade, item); }
-static void kernel_picture_depth(const gg_shade *shade, int64_t item) { gg_shade_depth_band(shade, item); }
-static void kernel_picture_color(const gg_shade *shade, int64_t item, uint8_t *rgb) {
+static void KERNEL_FN(picture_map)(const gg_shade *shade, int64_t item) { gg_shade_map_band(shade, item); }
+static void KERNEL_FN(picture_depth)(const gg_shade *shade, int64_t item) { gg_shade_depth_band(shade, item); }
+static void KERNEL_FN(picture_color)(const gg_shade *shade, int64_t item, uint8_t *rgb) {
     gg_shade_color_band(shade, item, rgb);
 }
 
 #define KERNEL_ENTRY_PLAIN(name)                                          NULL
-#define KERNEL_ENTRY_LANES(name)                                          kernel_##name
+#define KERNEL_ENTRY_LANES(name)                                          KERNEL_FN(name)
 #define KERNEL_ENTRY(name, items, still, build, gpu, threads, sync, body) KERNEL_ENTRY_##build(name),
 const gg_kernel GG_KERNEL = {GG_KERNEL_NAME,
                              {GG_PHASES(KERNEL_ENTRY)},
-                             kernel_query,
-                             {kernel_picture_map, kernel_picture_depth, kernel_picture_color}};
+                             KERNEL_FN(query),
+                             {KERNEL_FN(picture_map), KERNEL_FN(picture_depth), KERNEL_FN(picture_color)}};

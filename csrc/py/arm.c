@@ -303,7 +303,7 @@ static int arm_read(const gg_module_state *state, PyObject *tuple, PyObject *joi
     PyObject *rows, *base, *lower, *upper, *speed, *acceleration, *reach, *frames, *capsules, *pairs;
     PyObject *error = state->error[GG_PY_ARGUMENT];
     if (!PyTuple_Check(tuple)) {
-        PyErr_Format(error, "arm: expected a tuple, got %s", Py_TYPE(tuple)->tp_name);
+        gg_py_refuse_type(state, "arm", "a tuple", tuple);
         return -1;
     }
     if (!PyArg_ParseTuple(tuple, "OOOOOOOOOOdd:arm", &rows, &base, &lower, &upper, &speed, &acceleration, &reach,

@@ -26,7 +26,7 @@ int gg_py_def_clumps(const gg_module_state *state, PyObject *clumps, gg_py_def *
         return 0;
     }
     if (!PyDict_Check(clumps)) {
-        PyErr_Format(state->error[GG_PY_ARGUMENT], "clumps: expected a dict or None, got %s", Py_TYPE(clumps)->tp_name);
+        gg_py_refuse_type(state, "clumps", "a dict or None", clumps);
         return -1;
     }
     npy_intp shapes[2] = {GG_PY_ANY, 5}, offsets[2] = {def->grain_count, 3};

@@ -5,9 +5,6 @@
  */
 #include "convert.h"
 
-#include <stdio.h>
-#include <string.h>
-
 PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char *message) {
     static const char *const nothing = "the engine gave no message";
     if (!message || !message[0]) {
@@ -40,6 +37,19 @@ PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char
         break;
     }
     return NULL;
+}
+
+void gg_py_refuse_type(const gg_module_state *state, const char *name, const char *expected, PyObject *object) {
+    PyObject *type = object ? PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__") : NULL;
+    if (object && !type) {
+        return;
+    }
+    if (type) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected %s, got %U", name, expected, type);
+    } else {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected %s, got nothing", name, expected);
+    }
+    Py_XDECREF(type);
 }
 
 /* "(3, *)"; at most four axes */
@@ -110,8 +120,8 @@ void *gg_py_buffer(const gg_module_state *state, const char *name, PyObject *obj
     char want[96], got[96];
     PyObject *error = state->error[GG_PY_ARGUMENT];
     if (!object || !PyArray_Check(object)) {
-        PyErr_Format(error, "%s: expected a NumPy array of %s, got %s", name, dtype_name(dtype),
-                     object ? Py_TYPE(object)->tp_name : "nothing");
+        snprintf(want, sizeof want, "a NumPy array of %s", dtype_name(dtype));
+        gg_py_refuse_type(state, name, want, object);
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)object;
@@ -208,7 +218,7 @@ int gg_py_integer(const gg_module_state *state, const char *name, PyObject *obje
     PyObject *index = object ? PyNumber_Index(object) : NULL;
     if (!index) {
         PyErr_Clear();
-        PyErr_Format(error, "%s: expected an integer, got %s", name, object ? Py_TYPE(object)->tp_name : "nothing");
+        gg_py_refuse_type(state, name, "an integer", object);
         return -1;
     }
     int overflow = 0;
@@ -268,7 +278,7 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
     PyObject *error = state->error[GG_PY_ARGUMENT];
     const Py_ssize_t field_count = 0 SOLVER_FIELDS(COUNT_ONE, COUNT_ONE);
     if (!dict || !PyDict_Check(dict)) {
-        PyErr_Format(error, "solver: expected a dict, got %s", dict ? Py_TYPE(dict)->tp_name : "nothing");
+        gg_py_refuse_type(state, "solver", "a dict", dict);
         return -1;
     }
     if (PyDict_Size(dict) > field_count) {

@@ -6,15 +6,25 @@
 #ifndef GG_PY_CONVERT_H
 #define GG_PY_CONVERT_H
 
+#ifndef Py_LIMITED_API
+#error "setup.py defines Py_LIMITED_API: one build serves all Pythons from the oldest on"
+#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#define NPY_NO_DEPRECATED_API  NPY_1_7_API_VERSION
+/* runs with NumPy from 1.26 on, 2 included */
+#define NPY_TARGET_VERSION     NPY_1_25_API_VERSION
+#define NPY_NO_DEPRECATED_API  NPY_1_25_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL gg_numpy_api
 #ifndef GG_PY_IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY
 #endif
 #include <numpy/arrayobject.h>
+
+/* Python.h includes them outside the limited API alone; it comes first, as it asks for POSIX */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../gg.h"
 
@@ -45,6 +55,8 @@ _Static_assert(sizeof(gg_air) == GG_PY_AIR_COLUMNS * sizeof(float), "air is its 
 
 /* raises the exception of a status; always returns NULL */
 PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char *message);
+/* raises ArgumentError: name: expected `expected`, got the name of the object's type (NULL: nothing) */
+void gg_py_refuse_type(const gg_module_state *state, const char *name, const char *expected, PyObject *object);
 
 /* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape. Returns the data (never
  * NULL on success, also for empty arrays) or NULL. The values are for the engine to check. */

@@ -22,7 +22,7 @@ static const gg_py_dtype *dtype_of(int numpy) {
 PyObject *gg_py_device_array(const gg_module_state *state, gg_buffer *buffer, int dtype, int ndim,
                              const npy_intp *shape) {
     PyTypeObject *type = (PyTypeObject *)state->device_array_type;
-    device_array *self = (device_array *)type->tp_alloc(type, 0);
+    device_array *self = (device_array *)PyType_GenericAlloc(type, 0);
     if (!self) {
         gg_buffer_release(buffer);
         return NULL;
@@ -67,7 +67,7 @@ int gg_py_out_new(world_object *self, int device, int dtype, int ndim, const npy
 static void array_dealloc(device_array *self) {
     PyTypeObject *type = Py_TYPE(self);
     gg_buffer_release(self->buffer);
-    type->tp_free(self);
+    PyObject_Free(self);
     Py_DECREF(type);
 }
 
@@ -82,7 +82,7 @@ PyObject *gg_py_device_shape(const device_array *self) {
             Py_CLEAR(shape);
             break;
         }
-        PyTuple_SET_ITEM(shape, axis, length);
+        PyTuple_SetItem(shape, axis, length);
     }
     return shape;
 }
@@ -132,15 +132,15 @@ static PyObject *array_reshape(device_array *self, PyObject *args) {
     npy_intp shape[GG_PY_DEVICE_AXES];
     int64_t count = 1;
     PyObject *list =
-        PyTuple_GET_SIZE(args) == 1 && PyTuple_Check(PyTuple_GET_ITEM(args, 0)) ? PyTuple_GET_ITEM(args, 0) : args;
-    Py_ssize_t ndim = PyTuple_GET_SIZE(list);
+        PyTuple_Size(args) == 1 && PyTuple_Check(PyTuple_GetItem(args, 0)) ? PyTuple_GetItem(args, 0) : args;
+    Py_ssize_t ndim = PyTuple_Size(list);
     if (ndim > GG_PY_DEVICE_AXES) {
         PyErr_Format(error, "shape: expected at most %d axes, got %R", GG_PY_DEVICE_AXES, list);
         return NULL;
     }
     for (Py_ssize_t axis = 0; axis < ndim; axis++) {
         int64_t length = 0;
-        if (gg_py_integer(self->state, "shape", PyTuple_GET_ITEM(list, axis), 0, INT32_MAX, &length)) {
+        if (gg_py_integer(self->state, "shape", PyTuple_GetItem(list, axis), 0, INT32_MAX, &length)) {
             return NULL;
         }
         shape[axis] = (npy_intp)length;
@@ -227,7 +227,9 @@ static PyObject *array_array(device_array *self, PyObject *args, PyObject *kwarg
     }
     PyObject *out = array_numpy(self, NULL);
     if (out && dtype != Py_None) {
-        Py_SETREF(out, PyObject_CallMethod(out, "astype", "O", dtype));
+        PyObject *cast = PyObject_CallMethod(out, "astype", "O", dtype);
+        Py_DECREF(out);
+        return cast;
     }
     return out;
 }

@@ -48,12 +48,12 @@ typedef struct request {
 } request;
 
 static int read_pair(const device_array *self, const char *name, PyObject *object, int64_t *a, int64_t *b) {
-    if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) != 2) {
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
         PyErr_Format(self->state->error[GG_PY_ARGUMENT], "%s: expected two integers, got %R", name, object);
         return -1;
     }
-    return gg_py_integer(self->state, name, PyTuple_GET_ITEM(object, 0), 0, INT32_MAX, a) ||
-                   gg_py_integer(self->state, name, PyTuple_GET_ITEM(object, 1), 0, INT32_MAX, b)
+    return gg_py_integer(self->state, name, PyTuple_GetItem(object, 0), 0, INT32_MAX, a) ||
+                   gg_py_integer(self->state, name, PyTuple_GetItem(object, 1), 0, INT32_MAX, b)
                ? -1
                : 0;
 }

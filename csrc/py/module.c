@@ -206,10 +206,10 @@ static PyObject *core_write_png(PyObject *module, PyObject *args) {
     }
     gg_status status;
     Py_BEGIN_ALLOW_THREADS status =
-        gg_write_png(PyBytes_AS_STRING(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
+        gg_write_png(PyBytes_AsString(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
     Py_END_ALLOW_THREADS if (status != GG_OK) {
         PyErr_Format(status == GG_ERROR_MEMORY ? PyExc_MemoryError : PyExc_OSError, "image: could not write %s",
-                     PyBytes_AS_STRING(path));
+                     PyBytes_AsString(path));
         Py_DECREF(path);
         return NULL;
     }

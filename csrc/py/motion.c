@@ -238,8 +238,8 @@ static void clip_columns(const clipped_table *t, PyArrayObject *part, npy_intp f
 /* Whether arrays of floats (count,) or (count, n) are as wide as the table side by side; sets its count. */
 static int columns_fit(PyObject *parts, clipped_table *t) {
     npy_intp width = 0;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(parts); k++) {
-        PyArrayObject *part = (PyArrayObject *)PyTuple_GET_ITEM(parts, k);
+    for (Py_ssize_t k = 0; k < PyTuple_Size(parts); k++) {
+        PyArrayObject *part = (PyArrayObject *)PyTuple_GetItem(parts, k);
         int ndim = PyArray_NDIM(part);
         if (ndim < 1 || ndim > 2 || (k > 0 && PyArray_DIM(part, 0) != t->count)) {
             return 0;
@@ -252,11 +252,11 @@ static int columns_fit(PyObject *parts, clipped_table *t) {
 
 /* a new tuple of the arrays of a sequence, see floats_of; NULL with an exception set */
 static PyObject *parts_of(PyObject *sequence) {
-    PyObject *items = PySequence_Fast(sequence, "columns: expected a sequence of arrays");
-    Py_ssize_t count = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    PyObject *items = PySequence_Tuple(sequence);
+    Py_ssize_t count = items ? PyTuple_Size(items) : 0;
     PyObject *parts = items ? PyTuple_New(count) : NULL;
     for (Py_ssize_t k = 0; parts && k < count; k++) {
-        PyObject *part = (PyObject *)floats_of(PySequence_Fast_GET_ITEM(items, k), NPY_ARRAY_ALIGNED);
+        PyObject *part = (PyObject *)floats_of(PyTuple_GetItem(items, k), NPY_ARRAY_ALIGNED);
         if (!part || PyTuple_SetItem(parts, k, part)) {
             Py_CLEAR(parts);
         }
@@ -286,8 +286,8 @@ static PyObject *motion_clipped(PyObject *module, PyObject *args) {
     if (parts && (result = PyArray_EMPTY(2, shape, NPY_FLOAT32, 0))) {
         npy_intp first = 0;
         t.out = PyArray_DATA((PyArrayObject *)result);
-        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(parts); k++) {
-            PyArrayObject *part = (PyArrayObject *)PyTuple_GET_ITEM(parts, k);
+        for (Py_ssize_t k = 0; k < PyTuple_Size(parts); k++) {
+            PyArrayObject *part = (PyArrayObject *)PyTuple_GetItem(parts, k);
             clip_columns(&t, part, first);
             first += columns_of(part);
         }
@@ -339,12 +339,10 @@ static int array_finite(PyObject *object) {
 
 static PyObject *motion_all_finite(PyObject *module, PyObject *arrays) {
     int finite = 1;
-    for (Py_ssize_t k = 0; finite > 0 && k < PyTuple_GET_SIZE(arrays); k++) {
-        PyObject *object = PyTuple_GET_ITEM(arrays, k);
+    for (Py_ssize_t k = 0; finite > 0 && k < PyTuple_Size(arrays); k++) {
+        PyObject *object = PyTuple_GetItem(arrays, k);
         if (!PyArray_Check(object)) {
-            const gg_module_state *state = PyModule_GetState(module);
-            PyErr_Format(state->error[GG_PY_ARGUMENT], "array: expected a NumPy array, got %s",
-                         Py_TYPE(object)->tp_name);
+            gg_py_refuse_type(PyModule_GetState(module), "array", "a NumPy array", object);
             return NULL;
         }
         finite = array_finite(object);

@@ -29,7 +29,7 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
         return 0;
     }
     if (!PyDict_Check(planar)) {
-        PyErr_Format(state->error[GG_PY_ARGUMENT], "planar: expected a dict or None, got %s", Py_TYPE(planar)->tp_name);
+        gg_py_refuse_type(state, "planar", "a dict or None", planar);
         return -1;
     }
     npy_intp outlines[2] = {GG_PY_ANY, 2}, points[2] = {GG_PY_ANY, 3}, data[1] = {GG_PY_ANY};

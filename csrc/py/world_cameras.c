@@ -9,10 +9,10 @@ int gg_py_camera_index(const world_object *self, PyObject *object, int64_t *came
     if (gg_py_integer(self->state, "camera", object, 0, self->camera_count - 1, camera)) {
         return -1;
     }
-    PyObject *size = PyTuple_GET_ITEM(self->camera_sizes, *camera);
+    PyObject *size = PyTuple_GetItem(self->camera_sizes, *camera);
     shape[0] = (npy_intp)self->env_count;
-    shape[1] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(size, 0));
-    shape[2] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(size, 1));
+    shape[1] = (npy_intp)PyLong_AsLong(PyTuple_GetItem(size, 0));
+    shape[2] = (npy_intp)PyLong_AsLong(PyTuple_GetItem(size, 1));
     return 0;
 }
 

@@ -12,7 +12,7 @@ WORLD_METHOD(get_grains) {
     if (!PyArg_ParseTuple(argument, "O|p:get_grains", &object, &device)) {
         return NULL;
     }
-    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
     while (field < 6 && name && strcmp(name, names[field])) {
         field++;
     }

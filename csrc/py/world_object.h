@@ -10,7 +10,6 @@
 #include "convert.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 typedef struct world_object {
     PyObject_HEAD gg_world *world; /* NULL once closed */

@@ -87,7 +87,7 @@ static int ask_grid(world_object *self, PyObject *grid, PyObject *labels, int ax
 /* Images (camera, near, far, whether as bytes) and their new arrays; between gg_py_begin and gg_py_end. Returns 0 or
  * -1. */
 static int ask_images(world_object *self, PyObject *list, int device, PyObject *results, gg_image_result *images) {
-    Py_ssize_t count = PyTuple_GET_SIZE(list);
+    Py_ssize_t count = PyTuple_Size(list);
     PyObject *arrays = PyTuple_New(count);
     if (!arrays) {
         return -1;
@@ -100,13 +100,13 @@ static int ask_images(world_object *self, PyObject *list, int device, PyObject *
         int bytes = 0;
         npy_intp shape[3];
         gg_py_out out;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(list, k), "Oddp:image", &camera_object, &image->near_depth,
+        if (!PyArg_ParseTuple(PyTuple_GetItem(list, k), "Oddp:image", &camera_object, &image->near_depth,
                               &image->far_depth, &bytes) ||
             gg_py_camera_index(self, camera_object, &camera, shape) ||
             gg_py_out_new(self, device, bytes ? NPY_UINT8 : NPY_FLOAT32, 3, shape, &out)) {
             return -1;
         }
-        PyTuple_SET_ITEM(arrays, k, out.object);
+        PyTuple_SetItem(arrays, k, out.object);
         image->camera = (int32_t)camera;
         image->metres = bytes ? NULL : out.data;
         image->bytes = bytes ? out.data : NULL;
@@ -117,9 +117,9 @@ static int ask_images(world_object *self, PyObject *list, int device, PyObject *
 
 /* whether the argument is a tuple of at most GG_RESULT_IMAGES tuples; -1: it is not, and ArgumentError is set */
 static int check_images(world_object *self, PyObject *list) {
-    int fits = PyTuple_Check(list) && PyTuple_GET_SIZE(list) <= GG_RESULT_IMAGES;
-    for (Py_ssize_t k = 0; fits && k < PyTuple_GET_SIZE(list); k++) {
-        fits = PyTuple_Check(PyTuple_GET_ITEM(list, k));
+    int fits = PyTuple_Check(list) && PyTuple_Size(list) <= GG_RESULT_IMAGES;
+    for (Py_ssize_t k = 0; fits && k < PyTuple_Size(list); k++) {
+        fits = PyTuple_Check(PyTuple_GetItem(list, k));
     }
     if (!fits) {
         PyErr_Format(self->state->error[GG_PY_ARGUMENT], "images: expected a tuple of at most %d tuples",
@@ -161,7 +161,7 @@ WORLD_METHOD(read_results) {
     PyObject *results = PyTuple_New(RESULT_COUNT);
     gg_env_stats *stats = PyMem_Calloc((size_t)count + 1, sizeof *stats);
     for (int k = 0; results && k < RESULT_COUNT; k++) {
-        PyTuple_SET_ITEM(results, k, Py_NewRef(Py_None));
+        PyTuple_SetItem(results, k, Py_NewRef(Py_None));
     }
     if (!results || !stats) {
         PyErr_NoMemory();
@@ -186,7 +186,7 @@ WORLD_METHOD(read_results) {
         goto fail;
     }
     asked.images = image;
-    asked.image_count = (int32_t)PyTuple_GET_SIZE(images);
+    asked.image_count = (int32_t)PyTuple_Size(images);
     asked.stats = stats;
     gg_status status;
     WITHOUT_GIL(status = gg_world_read_results(self->world, &asked));

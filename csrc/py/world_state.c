@@ -14,7 +14,7 @@ WORLD_METHOD(save_state) {
         if (!bytes) {
             return gg_py_refuse(self);
         }
-        char *target = PyBytes_AS_STRING(bytes);
+        char *target = PyBytes_AsString(bytes);
         /* padding inside structs must not expose old heap contents */
         memset(target, 0, size);
         WITHOUT_GIL(status = gg_world_save_state(self->world, env, target, size));
@@ -22,19 +22,25 @@ WORLD_METHOD(save_state) {
     return gg_py_finish(self, status, bytes);
 }
 
-/* the buffers of a sequence of bytes-like objects; those that were opened are counted in *opened */
-static int open_states(PyObject *sequence, Py_ssize_t count, int checked, Py_buffer *buffers, gg_state *states,
-                       Py_ssize_t *opened) {
-    for (Py_ssize_t k = 0; k < count; k++) {
-        if (PyObject_GetBuffer(PySequence_Fast_GET_ITEM(sequence, k), &buffers[k], PyBUF_SIMPLE)) {
-            return -1;
-        }
-        states[k].data = buffers[k].buf;
-        states[k].size = (size_t)buffers[k].len;
-        states[k].checked = checked;
-        ++*opened;
+/* States of the bytes in a tuple, which lives longer than they; NULL with an exception set. To be freed by PyMem_Free. */
+static gg_state *states_of(PyObject *tuple, int checked) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    gg_state *states = PyMem_Calloc((size_t)count + 1, sizeof *states);
+    if (!states) {
+        PyErr_NoMemory();
     }
-    return 0;
+    for (Py_ssize_t k = 0; states && k < count; k++) {
+        char *data;
+        Py_ssize_t size;
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(tuple, k), &data, &size)) {
+            PyMem_Free(states);
+            return NULL;
+        }
+        states[k].data = data;
+        states[k].size = (size_t)size;
+        states[k].checked = checked;
+    }
+    return states;
 }
 
 WORLD_METHOD(load_state) {
@@ -46,24 +52,14 @@ WORLD_METHOD(load_state) {
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
         return NULL;
     }
-    PyObject *sequence = PySequence_Fast(given, "states: expected a sequence of bytes");
-    if (!sequence) {
-        return NULL;
+    /* the tuple keeps the bytes while they are read */
+    PyObject *tuple = PySequence_Tuple(given);
+    gg_state *states = tuple ? states_of(tuple, checked) : NULL;
+    if (states && !gg_py_begin(self)) {
+        result = gg_py_finish_none(self, gg_world_load_states(self->world, envs, listed, states, PyTuple_Size(tuple)));
     }
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence), opened = 0;
-    Py_buffer *buffers = PyMem_Calloc((size_t)count + 1, sizeof *buffers);
-    gg_state *states = PyMem_Calloc((size_t)count + 1, sizeof *states);
-    if (!buffers || !states) {
-        PyErr_NoMemory();
-    } else if (!open_states(sequence, count, checked, buffers, states, &opened) && !gg_py_begin(self)) {
-        result = gg_py_finish_none(self, gg_world_load_states(self->world, envs, listed, states, count));
-    }
-    while (opened > 0) {
-        PyBuffer_Release(&buffers[--opened]);
-    }
-    PyMem_Free(buffers);
     PyMem_Free(states);
-    Py_DECREF(sequence);
+    Py_XDECREF(tuple);
     return result;
 }
 

@@ -69,13 +69,13 @@ WORLD_METHOD(get_tool_motion) {
         if (!one) {
             Py_CLEAR(all);
         } else {
-            PyTuple_SET_ITEM(all, k, one);
+            PyTuple_SetItem(all, k, one);
         }
     }
     gg_status status = GG_OK;
     if (all) {
-        gg_dynamic_motion m = {gg_py_data(PyTuple_GET_ITEM(all, 0)), gg_py_data(PyTuple_GET_ITEM(all, 1)),
-                               gg_py_data(PyTuple_GET_ITEM(all, 2)), gg_py_data(PyTuple_GET_ITEM(all, 3))};
+        gg_dynamic_motion m = {gg_py_data(PyTuple_GetItem(all, 0)), gg_py_data(PyTuple_GetItem(all, 1)),
+                               gg_py_data(PyTuple_GetItem(all, 2)), gg_py_data(PyTuple_GetItem(all, 3))};
         status = gg_world_get_tool_motion(self->world, tool, &m);
     }
     return gg_py_finish(self, status, all);

@@ -14,7 +14,7 @@ static PyObject *camera_sizes_of(const gg_world_def *def) {
             Py_CLEAR(sizes);
             break;
         }
-        PyTuple_SET_ITEM(sizes, k, size);
+        PyTuple_SetItem(sizes, k, size);
     }
     return sizes;
 }
@@ -27,7 +27,7 @@ static PyObject *world_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!state || gg_py_def_read(state, args, kwargs, &def)) {
         return NULL;
     }
-    self = (world_object *)type->tp_alloc(type, 0);
+    self = (world_object *)PyType_GenericAlloc(type, 0);
     if (!self) {
         goto fail;
     }
@@ -63,7 +63,7 @@ static void world_dealloc(world_object *self) {
     gg_world_destroy(self->world);
     self->world = NULL;
     Py_CLEAR(self->camera_sizes);
-    type->tp_free(self);
+    PyObject_Free(self);
     Py_DECREF(type);
 }
 
@@ -169,7 +169,7 @@ static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
 }
 
 static PyObject *world_set_kernel(world_object *self, PyObject *object) {
-    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
     if (!name) {
         if (!PyErr_Occurred()) {
             PyErr_Format(self->state->error[GG_PY_ARGUMENT], "kernel: expected a name, got %R", object);
