@@ -60,6 +60,21 @@ def test_hydrostatics_to_one_percent() -> None:
         assert [floor, *sides] == pytest.approx([1.0] * 5, abs=0.01)
 
 
+@pytest.mark.parametrize("wide", [5, 8])
+def test_water_rests_wherever_walls_lie_on_the_grid(wide: int) -> None:
+    """Blocks of nodes are four spacings wide: whether or not one ends at a wall, all sides carry the same and water
+    rests."""
+    spacing = 0.01
+    side, depth = wide * spacing, 8 * spacing
+    with basin((side, side, 0.2), depth, spacing).build(device="cpu", num_threads=1) as world:
+        world.step(0.005, 80)
+        sides = np.array(carried(world, side, depth)[1])
+        assert np.ptp(sides) < 2e-3
+        # a surface that is a fifth of a spacing higher
+        assert 1.0 < sides.mean() < (1.0 + 0.2 * spacing / depth) ** 2
+        assert float(np.linalg.norm(world.velocities[0], axis=1).mean()) < 1e-3
+
+
 @pytest.mark.parametrize("aside", [0.0, 0.007])
 def test_a_box_under_water(aside: float) -> None:
     """It is lifted by the weight of what it displaces, wherever it lies on the grid, and pushed nowhere else."""

@@ -100,8 +100,9 @@ GG_FN void gg_displaced_stiffen(const gg_view *v, int64_t e, int64_t b, const in
         for (int s = 0; sum->met && s < 8; s++) {
             int64_t at = gg_halo_node(block, corner[0] + (s & 1), corner[1] + (s >> 1 & 1), corner[2] + (s >> 2));
             const gg_displaced *own = &gg_displaced_at(v, e, at / GG_NODES)[tool];
+            double share = gg_real4_at(v->liquid_flow[e * v->dims.continuum.nodes * GG_NODES + at], 2); /* liquid.h */
             for (int i = 0; own->met && i < 6; i++) {
-                mean[i] += 0.125 * own->by[at % GG_NODES][i];
+                mean[i] += 0.125 * share * own->by[at % GG_NODES][i];
             }
         }
         GG_ROLLED

@@ -4,7 +4,8 @@
  * long a run is. With V_p the volume of particle p at rest, cell c of the grid is filled to
  *   f_c = sum_p V_p W_c(x_p) / A_c,
  * where W_c is the mean of the splines of its eight nodes, and A_c the part of the integral of W_c that tools and walls
- * leave (room.h). The energy is sum_c A_c K_c max(f_c - 1, 0)^2 / 2 at the end of the substep, f_c linear in the
+ * leave (room.h). Cells of which a node has no volume count for nothing: what such a cell would take of its other nodes goes to
+ * the cells around these that count, so that every node gives away all that it has. The energy is sum_c A_c K_c max(f_c - 1, 0)^2 / 2 at the end of the substep, f_c linear in the
  * velocities:
  *   f_c(v) = f_c + dt / A_c (mean over the nodes i of c of) sum_p V_p grad w_i(x_p) . v(x_p).
  * Its gradient with respect to the velocity of a particle is dt V_p grad pi(x_p), pi_i the mean of the pressures of the
@@ -64,6 +65,9 @@ GG_FN int gg_liquid_cell_owned(const gg_view *v, int64_t e, int64_t b, const int
 
 /* ---- cells and nodes ---- */
 
+/* what a node gives to each cell around it that counts, over an eighth */
+GG_FN double gg_liquid_share(gg_real4 node) { return gg_real4_at(node, 2); }
+
 /* first corner of cell k of a block in its halo */
 GG_FN int gg_liquid_cell_corner(int k) { return k / 25 * 36 + k / 5 % 5 * 6 + k % 5; }
 
@@ -85,6 +89,15 @@ GG_FN void gg_liquid_cell_give(gg_real4 *corner, double pressure) {
     }
 }
 
+/* whether all nodes of a cell have volume */
+GG_FN int gg_liquid_cell_counts(const gg_real4 *corner) {
+    int all = 1;
+    for (int s = 0; s < 8; s++) {
+        all &= gg_real4_at(corner[(s >> 2) * 36 + (s >> 1 & 1) * 6 + (s & 1)], 0) > 0.0;
+    }
+    return all;
+}
+
 /* pressure of a cell as full as that, and by how much more it rises [Pa] */
 GG_FN double gg_liquid_cell_pressure(const gg_liquid_cell *c, double fill) { return fill > 0.0 ? c->bulk * fill : 0.0; }
 GG_FN double gg_liquid_cell_rise(const gg_liquid_cell *c, double fill) { return fill > 0.0 ? c->bulk : 0.0; }
@@ -92,6 +105,43 @@ GG_FN double gg_liquid_cell_rise(const gg_liquid_cell *c, double fill) { return 
 /* how the cells of a block fill in a substep by what its nodes are told: dt / A times the mean of that */
 GG_FN double gg_liquid_cell_change(const gg_view *v, const gg_liquid_cell *c, const gg_real4 *corner) {
     return (double)v->params.dt / c->room * gg_liquid_cell_mean(corner, 0);
+}
+
+/* Notes which cells of a block count, and tells their nodes. item: block of an env */
+GG_FN void gg_liquid_count_block(const gg_view *v, int64_t e, int64_t b) {
+    if (b >= gg_continuum_env_of(v, e)->blocks) {
+        return;
+    }
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
+    GG_ROLLED
+    for (int k = 0; k < GG_CELLS; k++) {
+        int at = gg_liquid_cell_corner(k), place[3] = {k % 5, k / 5 % 5, k / 25};
+        int counts = gg_liquid_cell_counts(halo + at) && gg_liquid_cell_owned(v, e, b, place);
+        gg_liquid_cells(v, e, b)[k].room = counts;
+        if (counts) {
+            gg_liquid_cell_give(given + at, 8.0);
+        }
+    }
+}
+
+/* What a node gives to each of the cells around it that count, over an eighth: 8 over how many there are. */
+GG_FN double gg_liquid_share_of(const gg_view *v, int64_t e, int64_t n, int k) {
+    double cells = gg_real4_at(gg_node_sum(v, e, n, k), 0);
+    return cells > 0.0 ? 8.0 / cells : 0.0;
+}
+
+/* Lets nodes tell cells by their shares. item: block of nodes of an env */
+GG_FN void gg_liquid_share_nodes(const gg_view *v, int64_t e, int64_t n) {
+    if (n >= gg_continuum_env_of(v, e)->nodes) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        double share = gg_liquid_share_of(v, e, n, k);
+        v->liquid_flow[first + k] = gg_real4_scale(v->liquid_flow[first + k], share);
+    }
 }
 
 /* Measures how full the cells of a block are. item: block of an env */
@@ -105,11 +155,11 @@ GG_FN void gg_liquid_measure_block(const gg_view *v, int64_t e, int64_t b) {
     for (int k = 0; k < GG_CELLS; k++) {
         gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
         const gg_real4 *corner = halo + gg_liquid_cell_corner(k);
-        int place[3] = {k % 5, k / 5 % 5, k / 25};
         double volume = gg_liquid_cell_mean(corner, 0), stiff = gg_liquid_cell_mean(corner, 1),
                left = gg_liquid_cell_mean(corner, 2);
+        int counts = c->room > 0.0;
         c->room = 0.0;
-        if (stiff > 0.0 && left > GG_LIQUID_ROOM && gg_liquid_cell_owned(v, e, b, place)) {
+        if (counts && stiff > 0.0 && left > GG_LIQUID_ROOM) {
             c->room = left * h * h * h;
             c->bulk = stiff / volume;
             c->full = (volume + dt * gg_liquid_cell_mean(corner, 3)) / c->room - 1.0;
@@ -145,8 +195,9 @@ GG_FN void gg_liquid_keep(const gg_view *v, int64_t e, int64_t n, gg_real4 *node
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 u = nodes[first + k];
+        double share = gg_liquid_share(v->liquid_flow[first + k]);
         nodes[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2),
-                                        gg_real4_at(gg_node_sum(v, e, n, k), 0));
+                                        share * gg_real4_at(gg_node_sum(v, e, n, k), 0));
     }
     gg_displaced_push(v, e, n, nodes);
 }
@@ -202,7 +253,8 @@ GG_FN void gg_liquid_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     }
 }
 
-/* What was at the nodes is in cells now: keeps how crowded nodes are, in y. item: block of nodes of an env */
+/* What was at the nodes is in cells now: keeps how crowded nodes are, in y, and their shares, in z. item: block of nodes of
+ * an env */
 GG_FN void gg_liquid_crowd_nodes(const gg_view *v, int64_t e, int64_t n) {
     if (n >= gg_continuum_env_of(v, e)->nodes) {
         return;
@@ -212,9 +264,9 @@ GG_FN void gg_liquid_crowd_nodes(const gg_view *v, int64_t e, int64_t n) {
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 own = v->liquid_flow[first + k];
-        double room = GG_MAX(gg_real4_at(own, 2), 0.1) * h * h * h, stiff = gg_real4_at(own, 1);
-        double crowd = stiff > 0.0 ? gg_real4_at(own, 0) / room - 1.0 : 0.0;
-        v->liquid_flow[first + k] = gg_real4_set(0.0, GG_MAX(crowd, 0.0), 0.0, 0.0);
+        double share = gg_liquid_share_of(v, e, n, k), room = GG_MAX(gg_real4_at(own, 2), 0.1 * share) * h * h * h;
+        double crowd = gg_real4_at(own, 1) > 0.0 ? gg_real4_at(own, 0) / room - 1.0 : 0.0;
+        v->liquid_flow[first + k] = gg_real4_set(0.0, GG_MAX(crowd, 0.0), share, 0.0);
     }
 }
 
@@ -263,8 +315,10 @@ GG_FN void gg_liquid_flow_nodes(const gg_view *v, int64_t e, int64_t n, int32_t 
         const double *twists = gg_twist(v, e, (gg_twist_vector)which);
         GG_ROLLED
         for (int k = 0; k < GG_NODES; k++) {
+            gg_real4 own = v->liquid_flow[first + k];
             double flow = gg_real4_at(gg_node_sum(v, e, n, k), 0) + gg_displaced_flow(v, e, n, k, twists);
-            v->liquid_flow[first + k] = gg_real4_set(flow, gg_real4_at(v->liquid_flow[first + k], 1), 0.0, 0.0);
+            v->liquid_flow[first + k] =
+                gg_real4_set(gg_liquid_share(own) * flow, gg_real4_at(own, 1), gg_real4_at(own, 2), 0.0);
         }
     }
 }

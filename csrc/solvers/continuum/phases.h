@@ -25,6 +25,10 @@
       gg_continuum_regularise_block(v, e, i))                                                                          \
     X(liquid_open, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
       gg_liquid_open_nodes(v, e, i))                                                                                   \
+    X(liquid_count, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                    \
+      gg_liquid_count_block(v, e, i))                                                                                  \
+    X(liquid_share, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                      \
+      gg_liquid_share_nodes(v, e, i))                                                                                  \
     X(liquid_measure, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                  \
       gg_liquid_measure_block(v, e, i))                                                                                \
     X(liquid_crowd, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                      \

@@ -11,6 +11,8 @@ GG_TEAM_FN void gg_continuum_find_contacts(const gg_team *team) {
 GG_TEAM_FN void gg_liquid_measure(const gg_team *team) {
     if (gg_has_liquid(gg_team_view(team))) {
         gg_team_run(team, GG_PHASE_liquid_open, 0);
+        gg_team_run(team, GG_PHASE_liquid_count, 0);
+        gg_team_run(team, GG_PHASE_liquid_share, 0);
         gg_team_run(team, GG_PHASE_liquid_measure, 0);
         gg_team_run(team, GG_PHASE_liquid_crowd, 0);
     }
