@@ -229,7 +229,7 @@ def test_a_paused_view_takes_single_steps(browser: Any, viewed: View) -> None:
 
 def test_keys_drive(browser: Any, viewed: View) -> None:
     def receiver_speed() -> float:
-        slider = LABELLED.format("speed of the receiver along x (J L)", "@type='text' or @inputmode")
+        slider = LABELLED.format("speed of the receiver (J L)", "@type='text' or @inputmode")
         return float(browser.find_element(By.XPATH, slider).get_attribute("value"))
 
     assert receiver_speed() == 0.0
