@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym.arms.load import load_arm
 from granular_gym.shapes.mesh import Mesh, load_mesh, save_stl
-from granular_gym.tasks.arm import load_arm
 from testbed import planar
 
 CORNERS = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
