@@ -106,7 +106,8 @@ def _equalities(model: Any) -> tuple[dict[int, str], dict[int, str]]:
             leaders[one] = _name(model, "JOINT", two) if two >= 0 else name
         elif kind in (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)):
             bodies = (one, two)
-            if int(model.eq_objtype[k]) == int(mujoco.mjtObj.mjOBJ_SITE):
+            # before MuJoCo 3.2 these were bodies always
+            if hasattr(model, "eq_objtype") and int(model.eq_objtype[k]) == int(mujoco.mjtObj.mjOBJ_SITE):
                 bodies = (int(model.site_bodyid[one]), int(model.site_bodyid[two]))
             closed |= dict.fromkeys(bodies, f"equality {name!r}")
     return leaders, closed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import shutil
 import warnings
 from pathlib import Path
@@ -463,6 +464,20 @@ def test_mjcf_files_that_are_refused(tmp_path: Path, old: str, new: str, word: s
 
 
 # ---- among grains ----
+
+
+def test_the_example_of_the_guide_runs(tmp_path: Path, monkeypatch: Any) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", page.partition("## Arms from files")[2], re.DOTALL)[0]
+    content = urdf(panda_parts(), ((0, 0, 0.1), (0, 0, 0))).replace('"base"', '"base_link"').replace('"tip"', '"tool0"')
+    # the example starts with all joints at 0
+    content = re.sub('lower="[^"]*" upper="[^"]*"', 'lower="-3" upper="3"', content)
+    written(tmp_path, content, "arm.urdf")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "guide"}
+    exec(compile(code, "robots.md", "exec"), names)
+    assert (names["state"][:, 0] > 0.5).all() and np.ptp(names["state"], axis=0).max() == 0.0
+    assert np.array(names["world"].tool_poses).shape == (4, 9, 7)
 
 
 def test_an_arm_from_a_file_pushes_grains(tmp_path: Path) -> None:
