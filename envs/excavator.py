@@ -21,6 +21,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym import _core
+from granular_gym.arms.description import Array
+from granular_gym.arms.load import load_arm
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
 from granular_gym.base.types import Arrays, Floats
@@ -31,7 +33,7 @@ from granular_gym.envs.excavator_difficulty import BEDS, DIFFICULTIES, GRAIN_FRI
 from granular_gym.envs.excavator_state import VECTOR, inside_boxes, state_of, tray_grid
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.actions import ActionPart
-from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
+from granular_gym.tasks.arm import Arm, ArmTool
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES

@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym.arms.description import Array
 from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.envs.excavator import (
@@ -30,7 +31,6 @@ from granular_gym.errors import ArgumentError
 from granular_gym.robots.coupling import Robots
 from granular_gym.robots.mujoco import MujocoRobots
 from granular_gym.tasks.actions import ActionPart
-from granular_gym.tasks.arm import Array
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.robot_task import RobotTask

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.arms.description import ArmDescription
 from granular_gym.base.types import Floats
-from granular_gym.tasks.arm import ArmDescription
 from granular_gym.tasks.heights import HeightGrid, sampled
 from granular_gym.tasks.state_vector import Entry, StateVector, mirrored_map
 

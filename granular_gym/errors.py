@@ -72,6 +72,10 @@ class SdfWarning(UserWarning):
     """
 
 
+class DescriptionWarning(UserWarning):
+    """A robot description that is taken with a change, or in part; the message names joints or links."""
+
+
 class OverlapWarning(UserWarning):
     """What OverlapError says, of a scene that is built all the same."""
 

@@ -1,9 +1,11 @@
 """task.py: the public names for a task of one's own (docs/your_own_task.md)."""
 
+from granular_gym.arms.description import ArmDescription
+from granular_gym.arms.load import load_arm
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.results import turned_boxes
 from granular_gym.tasks.actions import ActionPart
-from granular_gym.tasks.arm import Arm
+from granular_gym.tasks.arm import Arm, ArmTool
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.expert import Drivers, Experts, scripted_expert
@@ -24,6 +26,8 @@ __all__ = [
     "MATTERS",
     "ActionPart",
     "Arm",
+    "ArmDescription",
+    "ArmTool",
     "Axis",
     "Difficulty",
     "Drive",
@@ -43,6 +47,7 @@ __all__ = [
     "add_sand_and_steel",
     "env_classes",
     "joint_drive",
+    "load_arm",
     "register_task",
     "scripted_expert",
     "sky_camera",

@@ -32,8 +32,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "info": ("base", "engine"),
     "robots": ("base", "shapes", "engine"),
     "calibration": ("base", "shapes", "engine"),
-    "tasks": ("base", "shapes", "engine", "robots"),
-    "envs": ("base", "shapes", "engine", "robots", "tasks"),
+    "arms": ("base", "shapes", "robots"),
+    "tasks": ("base", "shapes", "engine", "robots", "arms"),
+    "envs": ("base", "shapes", "engine", "robots", "arms", "tasks"),
     "exchange": ("base", "shapes", "engine", "tasks"),
     "teleop": ("base", "tasks"),
     "training": ("base", "info", "tasks", "teleop"),
@@ -41,8 +42,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "recording": ("base", "tasks", "training", "viewing"),
     "scenes": ("shapes", "engine", "tasks", "viewing"),
     "": (
-        *("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "exchange", "training", "viewing"),
-        "recording",
+        *("base", "shapes", "engine", "info", "robots", "calibration", "arms", "tasks", "exchange", "training"),
+        *("viewing", "recording"),
     ),
 }
 #: imported module and line, by importing module

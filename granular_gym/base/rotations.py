@@ -31,6 +31,11 @@ def cross(a: Array, b: Array) -> Array:
     return result
 
 
+def compose(a: Array, b: Array) -> Array:
+    """Pose b in the frame of pose a, both x y z qw qx qy qz (7,)."""
+    return np.concatenate([a[:3] + rotate(a[3:], b[:3]), multiply(a[3:], b[3:])])
+
+
 def from_matrix(m: Array) -> Array:
     """Unit quaternion of a rotation matrix (3, 3), by its largest component to avoid cancellation (Shepperd 1978)."""
     squares = np.array(

@@ -86,24 +86,33 @@ def _geom_sdf(model: Any, geom: int, spacing: float | None) -> Sdf:
     }
     if kind in simple:
         return simple[kind]()
+    mesh = geom_mesh(model, geom)
+    longest = float(np.ptp(mesh.vertices, axis=0).max())
+    return Sdf.from_mesh(mesh, spacing=longest / _CELLS if spacing is None else spacing)
+
+
+def geom_mesh(model: Any, geom: int) -> Mesh:
+    """The triangles of a geom that is a mesh or an ellipsoid, in its frame.
+
+    Raises:
+        ArgumentError: it is of a kind that has no inside.
+    """
+    kind, types = int(model.geom_type[geom]), mujoco.mjtGeom
     if kind == int(types.mjGEOM_ELLIPSOID):
         points, faces = _sphere_mesh()
-        mesh = Mesh(points * size, faces)
-    elif kind == int(types.mjGEOM_MESH):
+        return Mesh(points * model.geom_size[geom], faces)
+    if kind == int(types.mjGEOM_MESH):
         data = int(model.geom_dataid[geom])
         vertices, triangles = int(model.mesh_vertadr[data]), int(model.mesh_faceadr[data])
-        mesh = Mesh(
+        return Mesh(
             model.mesh_vert[vertices : vertices + int(model.mesh_vertnum[data])],
             model.mesh_face[triangles : triangles + int(model.mesh_facenum[data])],
         )
-    else:
-        name = types(kind).name.removeprefix("mjGEOM_").lower()
-        raise ArgumentError(
-            "bodies: expected geoms of the types sphere, capsule, cylinder, box, ellipsoid or mesh, got "
-            f"{name} in {_name(model, int(model.geom_bodyid[geom]))!r}"
-        )
-    longest = float(np.ptp(mesh.vertices, axis=0).max())
-    return Sdf.from_mesh(mesh, spacing=longest / _CELLS if spacing is None else spacing)
+    name = types(kind).name.removeprefix("mjGEOM_").lower()
+    raise ArgumentError(
+        "bodies: expected geoms of the types sphere, capsule, cylinder, box, ellipsoid or mesh, got "
+        f"{name} in {_name(model, int(model.geom_bodyid[geom]))!r}"
+    )
 
 
 def _sphere_mesh(rings: int = 16, around: int = 32) -> tuple[Doubles, NDArray[np.int32]]:

@@ -1,208 +1,31 @@
-"""arm.py: a serial robot arm: its description in a file, its kinematics, and the guard that keeps its motion possible.
+"""arm.py: a serial robot arm: its kinematics, and the guard that keeps its motion possible.
 
-The description (`assets/panda.json`) holds published facts (modified Denavit-Hartenberg rows, limits) and shapes of our
-own (capsules and cylinders). Kinematics and guard run in C for a batch of arms (csrc/geometry/arm.h, arm_guard.h), in
-double: positions are good to 1e-14 m, and row k of a batch depends on row k alone.
+What the arm is comes from a description (`granular_gym.arms`). Kinematics and guard run in C for a batch of arms
+(csrc/geometry/arm.h, arm_guard.h), in double: positions are good to 1e-14 m, and row k of a batch depends on row k
+alone.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
+from granular_gym.arms.description import LARGEST_CAPSULES, LARGEST_ROWS, ArmDescription, Array
 from granular_gym.base import checks, rotations
-from granular_gym.base.assets import asset_path
 from granular_gym.engine.drives import Drive
-from granular_gym.errors import ArgumentError, DescriptionError
+from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
 
-Array = NDArray[np.float64]
-
-FORMAT = "granular_gym.arm/1"
-LARGEST_ROWS = 15  # of a chain, tool included (csrc/geometry/arm.h holds 16)
-LARGEST_CAPSULES = 64
 #: blocks of a drive, see csrc/geometry/drive_arm.h
 LARGEST_BLOCKS = 16
 #: bits of the guard's events, see csrc/geometry/arm_guard.h
 JOINT_EVENT, SPEED_EVENT, TOUCH_EVENT = 1, 2, 4
-
-
-@dataclass(frozen=True, eq=False)
-class Link:
-    """What rides on one frame; each row is ax ay az bx by bz radius in the frame [m].
-
-    Attributes:
-        frame: index; 0 is the base, k the frame of joint k.
-        capsules: (n, 7) the shape, and what the guard keeps apart.
-        cylinders: (n, 7) further shape (housings) that the guard does not check.
-    """
-
-    frame: int
-    capsules: Array
-    cylinders: Array
-
-    def sdf(self) -> Sdf:
-        """The shape as a tool."""
-        parts = [_rod(row, "capsule") for row in self.capsules] + [_rod(row, "cylinder") for row in self.cylinders]
-        return Sdf.union(parts)
-
-
-@dataclass(frozen=True, eq=False)
-class ArmDescription:
-    """A serial arm of revolute joints, as a file describes it.
-
-    Attributes:
-        name: of the arm, for messages.
-        rows: (rows, 4) a [m], alpha [rad], d [m], theta [rad] in modified (Craig) form; joints first, then the fixed.
-        lower: (joints,) [rad].
-        upper: (joints,) [rad].
-        speed: (joints,) largest [rad/s].
-        acceleration: (joints,) largest [rad/s2].
-        torque: (joints,) largest [N m].
-        tip_speed: Cartesian limit [m/s].
-        payload: the arm may carry [kg].
-        links: shapes by frame.
-        apart: pairs of frames whose capsules must not meet.
-    """
-
-    name: str
-    rows: Array
-    lower: Array
-    upper: Array
-    speed: Array
-    acceleration: Array
-    torque: Array
-    tip_speed: float
-    payload: float
-    links: tuple[Link, ...]
-    apart: tuple[tuple[int, int], ...]
-
-    @property
-    def joint_count(self) -> int:
-        """Number of joints."""
-        return len(self.lower)
-
-
-def load_arm(path: str | os.PathLike[str]) -> ArmDescription:
-    """Reads the description of an arm.
-
-    Args:
-        path: of a JSON file, or the name of an asset ("panda.json").
-
-    Raises:
-        OSError: the file cannot be read.
-        DescriptionError: it is damaged or says something that cannot be; the message names file and entry.
-    """
-    found = Path(path) if os.path.exists(path) or os.sep in str(path) else asset_path(str(path))
-    try:
-        data = json.loads(found.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DescriptionError(f"{found}: expected JSON, it is damaged ({error})") from None
-    try:
-        return _read(data)
-    except ArgumentError as error:
-        raise DescriptionError(f"{found}: {error}") from None
-
-
-def _entry(where: str, data: Any, key: str) -> Any:
-    if not isinstance(data, dict):
-        raise ArgumentError(f"{where}: expected an object, got {type(data).__name__}")
-    if key not in data:
-        raise ArgumentError(f"{where}{key}: expected an entry, it is missing")
-    return data[key]
-
-
-def _list(where: str, value: Any, shortest: int, longest: int) -> list[Any]:
-    if not isinstance(value, list) or not shortest <= len(value) <= longest:
-        got = f"{len(value)}" if isinstance(value, list) else type(value).__name__
-        raise ArgumentError(f"{where}: expected a list of {shortest} .. {longest} entries, got {got}")
-    return value
-
-
-def _row(where: str, data: Any) -> list[float]:
-    return [
-        checks.number(f"{where}{key}", _entry(where, data, key), -limit, limit)
-        for key, limit in (("a", 10.0), ("alpha", 2.0 * math.pi), ("d", 10.0), ("theta", 2.0 * math.pi))
-    ]
-
-
-def _rods(where: str, value: Any) -> Array:
-    rods = _list(where, value, 0, LARGEST_CAPSULES)
-    out = np.zeros((len(rods), 7))
-    for k, rod in enumerate(rods):
-        for i, number in enumerate(_list(f"{where}[{k}]", rod, 7, 7)):
-            out[k, i] = checks.number(f"{where}[{k}][{i}]", number, -10.0 if i < 6 else 0.0, 10.0, above=i == 6)
-    return out
-
-
-def _read(data: Any) -> ArmDescription:
-    """A description from parsed JSON; every entry is checked where it is read."""
-    form = _entry("", data, "format")
-    if form != FORMAT:
-        raise ArgumentError(f"format: expected {FORMAT!r}, got {form!r}")
-    joints = _list("joints", _entry("", data, "joints"), 1, LARGEST_ROWS)
-    fixed = _list("fixed", _entry("", data, "fixed"), 0, LARGEST_ROWS - len(joints))
-    rows = [_row(f"joints[{k}].", joint) for k, joint in enumerate(joints)]
-    rows += [_row(f"fixed[{k}].", one) for k, one in enumerate(fixed)]
-    limits: dict[str, Array] = {}
-    for key in ("lower", "upper", "speed", "acceleration", "torque"):
-        angle = key in ("lower", "upper")
-        limits[key] = np.array(
-            [
-                checks.number(f"joints[{k}].{key}", _entry(f"joints[{k}].", joint, key), -10.0, 10.0)
-                if angle
-                else checks.number(f"joints[{k}].{key}", _entry(f"joints[{k}].", joint, key), 0.0, 1e6, above=True)
-                for k, joint in enumerate(joints)
-            ]
-        )
-    for k in range(len(joints)):
-        if not limits["lower"][k] < limits["upper"][k]:
-            raise ArgumentError(
-                f"joints[{k}].lower: expected less than upper = {limits['upper'][k]}, got {limits['lower'][k]}"
-            )
-    links: list[Link] = []
-    for k, link in enumerate(_list("links", _entry("", data, "links"), 0, len(rows) + 1)):
-        where = f"links[{k}]."
-        frame = checks.integer(f"{where}frame", _entry(where, link, "frame"), 0, len(rows))
-        if any(frame == other.frame for other in links):
-            raise ArgumentError(f"{where}frame: expected a frame of its own, {frame} has a link already")
-        shapes = {key: _rods(f"{where}{key}", _entry(where, link, key)) for key in ("capsules", "cylinders")}
-        links.append(Link(frame, **shapes))
-    total = sum(len(link.capsules) for link in links)
-    if total > LARGEST_CAPSULES:
-        raise ArgumentError(f"links: expected at most {LARGEST_CAPSULES} capsules, got {total}")
-    apart = []
-    for k, pair in enumerate(_list("apart", _entry("", data, "apart"), 0, 256)):
-        one, two = (checks.integer(f"apart[{k}]", frame, 0, len(rows)) for frame in _list(f"apart[{k}]", pair, 2, 2))
-        apart.append((one, two))
-    return ArmDescription(
-        name=checks.text("name", _entry("", data, "name")),
-        rows=np.array(rows),
-        tip_speed=checks.number("tip_speed", _entry("", data, "tip_speed"), 0.0, 1e3, above=True),
-        payload=checks.number("payload", _entry("", data, "payload"), 0.0, 1e6),
-        links=tuple(links),
-        apart=tuple(apart),
-        **limits,
-    )
-
-
-def _rod(row: Array, kind: str) -> Sdf:
-    """A capsule or cylinder from its ends and radius."""
-    start, end, radius = row[:3], row[3:6], float(row[6])
-    length = float(np.linalg.norm(end - start))
-    if length < 1e-9:
-        return Sdf.sphere(radius).at(start)
-    make = Sdf.capsule if kind == "capsule" else Sdf.cylinder
-    return make(radius, 0.5 * length).at(0.5 * (start + end), rotations.from_z_to((end - start) / length))
 
 
 def sdf_reach(sdf: Sdf) -> float:
@@ -252,12 +75,12 @@ class Arm:
     Args:
         description: from `load_arm`.
         tool: what it carries.
-        base: x y z qw qx qy qz of frame 0 in the world.
+        base: x y z qw qx qy qz of the arm's base link in the world.
         margin: the guard keeps between capsules, and from blocks [m].
 
     Attributes:
         joint_count: number of joints.
-        frame_count: frames of a chain: base, joints, fixed rows, tool.
+        frame_count: frames of a chain: frame 0, joints, fixed rows, tool.
     """
 
     description: ArmDescription
@@ -276,12 +99,13 @@ class Arm:
         self.margin: float = checks.number("margin", margin, 0.0, 1.0)
         pose = checks.pose("base", base).astype(np.float64)
         pose[3:] /= np.linalg.norm(pose[3:])
+        pose = rotations.compose(pose, description.base)
         rows = np.concatenate([description.rows, np.asarray(tool.rows, np.float64).reshape(-1, 4)])
         if len(rows) > LARGEST_ROWS:
             raise ArgumentError(f"tool: expected a chain of at most {LARGEST_ROWS} rows, got {len(rows)}")
         self.joint_count, self.frame_count = description.joint_count, len(rows) + 1
         last = len(rows)
-        shapes = [(link.frame, link.sdf(), link.capsules) for link in description.links]
+        shapes = [(link.frame, link.sdf(), link.guarded) for link in description.links]
         shapes.append((last, tool.sdf, tool.capsules))
         #: frame and shape of each link, the tool last
         self.shapes: list[tuple[int, Sdf]] = [(frame, sdf) for frame, sdf, _ in shapes]

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym.arms.load import load_arm
 from granular_gym.shapes.mesh import Mesh, load_mesh, save_stl
-from granular_gym.tasks.arm import load_arm
 from testbed import planar
+from testbed.arms import random_parts, urdf
 
 CORNERS = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 FACES = [
@@ -240,6 +241,24 @@ def test_a_world_refuses_a_damaged_record():
     scene.add_grains(0, [(0.3, 0.3), (0.5, 0.3)])
     with pytest.raises(gg.ArgumentError, match="pair_field .*: expected a record that fits its data"):
         scene.build(device="cpu")
+
+
+def test_mutated_urdf(tmp_path: Path):
+    whole, path = urdf(random_parts(3, 0)).encode(), tmp_path / "robot.urdf"
+    draw, refused = np.random.default_rng(16), 0
+    for _ in range(400):
+        path.write_bytes(mutated(whole, draw))
+        try:
+            load_arm(path)
+        except gg.DescriptionError as error:
+            refused += 1
+            assert str(path) in str(error)
+    assert refused > 100
+    bomb = "".join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(12))
+    for text in ("<a>" * 100_000, f'<!DOCTYPE r [<!ENTITY e0 "x">{bomb}]><robot>&e12;</robot>', "", "<robot/>"):
+        path.write_text(text)
+        with pytest.raises(gg.DescriptionError):
+            load_arm(path)
 
 
 def test_mutated_robots(tmp_path: Path):

@@ -12,9 +12,10 @@ import pytest
 
 import granular_gym as gg
 from granular_gym import _core
+from granular_gym.arms.load import load_arm
 from granular_gym.base.assets import asset_path
 from granular_gym.envs.excavator import BUCKET_ROWS, HOME, ExcavatorTask, make_arm
-from granular_gym.tasks.arm import JOINT_EVENT, SPEED_EVENT, TOUCH_EVENT, Arm, ArmTool, load_arm, sdf_reach
+from granular_gym.tasks.arm import JOINT_EVENT, SPEED_EVENT, TOUCH_EVENT, Arm, ArmTool, sdf_reach
 
 PANDA = load_arm("panda.json")
 BARE = ArmTool(np.zeros((0, 4)), gg.Sdf.sphere(0.01), np.zeros((0, 7)), ())

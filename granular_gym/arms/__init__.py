@@ -1,0 +1,1 @@
+"""Descriptions of robot arms, and the files they are read from."""
