@@ -69,7 +69,8 @@ def build_wheel(folder: Path) -> Path:
     """Builds the wheel, from the objects of `make build` where they are up to date; without CUDA unless GG_CUDA=1."""
     build = ["build", "--build-lib", folder / "lib"]
     command = [sys.executable, "setup.py", "--quiet", *build, "bdist_wheel", "--dist-dir", folder]
-    run(command, cwd=ROOT, env={**os.environ, "GG_WERROR": "1", "GG_CUDA": os.environ.get("GG_CUDA", "0")})
+    cuda = "1" if os.environ.get("GG_CUDA") == "1" else "0"
+    run(command, cwd=ROOT, env={**os.environ, "GG_WERROR": "1", "GG_CUDA": cuda})
     shutil.rmtree(folder / "lib")
     (wheel,) = folder.glob("*.whl")
     return wheel
