@@ -18,6 +18,7 @@ from granular_gym.engine.contacts import Contacts
 from granular_gym.engine.continuum import DruckerPrager, Elastic, Liquid, VonMises
 from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from granular_gym.engine.overlaps import Overlaps
+from granular_gym.engine.point_clouds import PointCloud, points_of
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.sizes import SizeDistribution
 from granular_gym.engine.solver import Solver
@@ -49,6 +50,7 @@ from granular_gym.shapes.pair_distance import exact_distance
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.tasks.depth_sensor import DepthSensor
 from granular_gym.tasks.ranges import MaterialRanges
 from granular_gym.tasks.register import register_task
 from granular_gym.tasks.registry import register_tasks
@@ -69,6 +71,7 @@ __all__ = [
     "Clump",
     "Contacts",
     "DepthCamera",
+    "DepthSensor",
     "DescriptionError",
     "DeviceArray",
     "DischargeRate",
@@ -88,6 +91,7 @@ __all__ = [
     "Overlaps",
     "Pair",
     "PairField",
+    "PointCloud",
     "ReplayError",
     "ReposeAngle",
     "Scene",
@@ -113,6 +117,7 @@ __all__ = [
     "info",
     "load_mesh",
     "look_at",
+    "points_of",
     "register_task",
     "save_stl",
     "settled_bed",

@@ -33,6 +33,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions
 from granular_gym.tasks.arguments import check_arguments, check_options
 from granular_gym.tasks.complete import check_complete
+from granular_gym.tasks.images import POINTS
 from granular_gym.tasks.registry import entry_of
 from granular_gym.tasks.task import Task
 
@@ -140,6 +141,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             raise ArgumentError(
                 f"output: expected 'numpy' or 'torch' on the CPU (device={self.task.device!r}), got 'device'"
             )
+        if self.output == "device" and (self.task.noise is not None or self.task.depth_images.encoding == POINTS):
+            raise ArgumentError("output: expected 'numpy' or 'torch' with a sensor or depth='points', got 'device'")
         self.task.image_output = self.output
         self.num_envs: int = self.task.env_count
         self.max_episode_steps = max_episode_steps
