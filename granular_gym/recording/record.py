@@ -16,6 +16,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.recording.episode import play_episode
 from granular_gym.recording.files import Writer, check_free, check_id, root_of, size_of
 from granular_gym.recording.players import arguments_for, kind_of, player, turns_of
+from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.registry import bare_id, task_class, task_id
 from granular_gym.training.batch import make_single
 from granular_gym.training.policies import trained_arguments
@@ -96,6 +97,7 @@ def record(
     found = dataset_id or f"{bare_id(name)}/{kind_of(policy, noise)}-v0"
     check_free(root / check_id(found), found, overwrite)
     env = make_single(name, given)
+    refuse_flat(env, "a dataset")
     writer = Writer(root, found, _kept(env), env.observation_space, env.action_space, overwrite)
     returns: list[float] = []
     steps = 0
