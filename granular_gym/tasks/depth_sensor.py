@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import NormalDist
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
-from granular_gym.base.names import unknown
+from granular_gym.base.names import refuse_unknown, unknown
 from granular_gym.base.rng import mixed
 from granular_gym.base.types import Arrays
 from granular_gym.engine.outputs import kit_of
@@ -108,10 +108,14 @@ def check_sensor(value: Any) -> DepthSensor | None:
     """The argument `sensor` of tasks.
 
     Raises:
-        ArgumentError: neither a DepthSensor, nor a key of SENSORS, nor None.
+        ArgumentError: neither a DepthSensor, nor its attributes by name, as files hold them, nor a key of SENSORS, nor
+            None.
     """
     if value is None or isinstance(value, DepthSensor):
         return value
+    if isinstance(value, Mapping):
+        refuse_unknown("sensor", value, [field.name for field in fields(DepthSensor)])
+        return DepthSensor(**value)
     if isinstance(value, str) and value not in SENSORS:
         raise unknown("sensor", value, list(SENSORS))
     if not isinstance(value, str):

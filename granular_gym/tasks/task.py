@@ -121,8 +121,9 @@ class Task(Stepping):
             has them; "state": the numbers of `state_vector` alone, under the key "state", where the task has them;
             "pixels+state": those images and that vector, for learners whose policy sees the images alone.
         reads_state: `sense_state` may be called whatever the observation shows, as recorders do.
-        sensor: errors of the depth cameras of the observation (depth_sensor.py): a DepthSensor, the name of one, or
-            None. They are drawn from the seed of the env, and change nothing else that is drawn.
+        sensor: errors of the depth cameras of the observation (depth_sensor.py): a DepthSensor, its attributes as
+            a dict, the name of one, or None. They are drawn from the seed of the env, and change nothing else that is
+            drawn.
         touch: what the observation tells of the tools of `pads` besides: "tool_wrenches", "contact_map", or a sequence
             of both (touch.py); None: nothing.
 

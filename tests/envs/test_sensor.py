@@ -201,9 +201,21 @@ def test_points_of_the_observation(make_vec: Any) -> None:
     assert np.abs(np.median(shown["ego"][..., 2][mark > 0])) < 0.02
 
 
+def test_a_dataset_is_recorded_and_replayed_with_a_sensor(tmp_path: Any) -> None:
+    pytest.importorskip("minari")
+    from granular_gym.recording.record import record
+    from granular_gym.recording.replay import replay
+
+    arguments = {"sensor": KINECT, "grain_count": 60, "frame_skip": 60, "num_threads": 1}
+    made = record("Bulldozer-v1", episodes=1, out=tmp_path, arguments=arguments)
+    assert replay(str(made.path)) == 1
+
+
 def test_refusals(make: Any, make_vec: Any) -> None:
     with pytest.raises(ArgumentError, match=r"^sensor: expected one of .*structured_light"):
         make(sensor="kinet")
+    with pytest.raises(ArgumentError, match=r"^sensor: .*noise.*, got 'nosie'"):
+        make(sensor={"nosie": 0.1})
     with pytest.raises(ArgumentError, match=r"^sensor: expected a DepthSensor"):
         make(sensor=0.1)
     with pytest.raises(ArgumentError, match=r"^sensor: expected None with observation='state'"):
