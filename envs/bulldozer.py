@@ -38,6 +38,7 @@ from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.state_vector import StateVector
+from granular_gym.tasks.touch import TouchPad
 from granular_gym.tasks.vehicle import TrackedVehicle, view_from
 
 CONTROL_PERIOD = 0.1  # [s] per env step
@@ -142,9 +143,10 @@ class BulldozerTask(GoalTask):
     fastest = FASTEST
     images: Mapping[str, Image] = {
         "ego": Image(EGO_CAMERA, "hull", mirror_axis=-1),
-        "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), mirror_axis=-2),
+        "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), mirror_axis=-2, floor=True),
     }
     depth_view = "sky"
+    pads: Sequence[TouchPad] = (TouchPad("blade", "x", (-0.455, 0.0), (0.455, 0.31)),)
     view: DepthCamera = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
     tool_colors: Sequence[tuple[int, int, int]] = BLADE_COLOR, HULL_COLOR
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
@@ -367,7 +369,7 @@ class BulldozerV1Task(HindsightTask, BulldozerTask):
     state_vector: StateVector | None = VECTOR
     pixels: Mapping[str, Image] = {
         **BulldozerTask.images,
-        "goal_mask": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), drawn=True, mirror_axis=-2),
+        "goal_mask": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), drawn=True, mirror_axis=-2, floor=True),
     }
 
     def __init__(self, env_count: int = 1, *, reward: str = "change", **kwargs: Any) -> None:

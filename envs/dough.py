@@ -32,6 +32,7 @@ from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.surface_task import SKY, TARGET, SurfaceTask
+from granular_gym.tasks.touch import TouchPad
 
 CONTROL_PERIOD = 0.1  # [s]
 BALL = 0.05  # [m] radius of the ball
@@ -137,7 +138,11 @@ class DoughTask(SurfaceTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: Mapping[str, Image] = {SKY: Image(SKY_CAMERA), TARGET: Image(SKY_CAMERA, drawn=True)}
+    images: Mapping[str, Image] = {
+        SKY: Image(SKY_CAMERA, floor=True),
+        TARGET: Image(SKY_CAMERA, drawn=True, floor=True),
+    }
+    pads: Sequence[TouchPad] = (TouchPad("roller"),)
     view: DepthCamera = view_camera((0.1, -0.52, 0.5), (0.0, -0.01, 0.03), fov=0.42)
     tool_colors: Sequence[tuple[int, int, int]] = (ROLLER_COLOR,)
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES

@@ -45,6 +45,7 @@ from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
+from granular_gym.tasks.touch import TouchPad
 
 CONTROL_PERIOD = 0.05  # [s] per env step
 WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on
@@ -232,6 +233,7 @@ class ExcavatorTask(Task):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     images: Mapping[str, Image] = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
+    pads: Sequence[TouchPad] = (TouchPad("bucket", "y", (-0.07, -0.02), (0.08, 0.162)),)  # its section
     depth_view = "side"
     view: DepthCamera = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES

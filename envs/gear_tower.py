@@ -44,6 +44,7 @@ from granular_gym.tasks.mixing import index_and_composition, lacey_index
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import Entry, StateVector
 from granular_gym.tasks.task import Task
+from granular_gym.tasks.touch import TouchPad
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.027  # [m] with 4 gears
@@ -246,7 +247,9 @@ class GearTowerTask(Task):
         self.radius_of_2000: float = RADIUS_OF_2000 * (self.gear_count / 4.0) ** (1.0 / 3.0)
         self.fastest: float = FASTEST[self.boundary]
         self.height: float = self.gear_count * STOREY
-        self.images: Mapping[str, Image] = {"sky": Image(sky_camera(36, 36, TUBE_RADIUS, self.height))}
+        self.images: Mapping[str, Image] = {
+            "sky": Image(sky_camera(36, 36, TUBE_RADIUS, self.height), floor=boundary == "wall")
+        }
         # the whole tower from before and a little above
         away = 0.95 * self.height + 1.4
         self.view: DepthCamera = view_camera(
@@ -255,6 +258,10 @@ class GearTowerTask(Task):
             shape=(480, 352),
             far=20.0 + 2.0 * away,
         )
+        corner = GEAR_RADIUS, GEAR_RADIUS
+        self.pads: Sequence[TouchPad] = [
+            TouchPad(f"gear{k}", "z", (-GEAR_RADIUS, -GEAR_RADIUS), corner) for k in range(self.gear_count)
+        ]
         self.tool_colors: Sequence[tuple[int, int, int]] = (TUBE_COLOR, *[GEAR_COLOR] * self.gear_count)
         # there is no rest in a tower without a floor: its bed is the flow past standing gears
         self.settling: Settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)

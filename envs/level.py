@@ -34,6 +34,7 @@ from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.surface_task import SKY, TARGET, SurfaceTask
+from granular_gym.tasks.touch import TouchPad
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
 CONTROL_PERIOD = 0.1  # [s]
@@ -127,7 +128,11 @@ class LevelTask(SurfaceTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: Mapping[str, Image] = {SKY: Image(SKY_CAMERA), TARGET: Image(SKY_CAMERA, drawn=True)}
+    images: Mapping[str, Image] = {
+        SKY: Image(SKY_CAMERA, floor=True),
+        TARGET: Image(SKY_CAMERA, drawn=True, floor=True),
+    }
+    pads: Sequence[TouchPad] = (TouchPad("blade", "x", (-BLADE_HALF_WIDTH, 0.0), (BLADE_HALF_WIDTH, BLADE_HEIGHT)),)
     view: DepthCamera = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
     tool_colors: Sequence[tuple[int, int, int]] = (BLADE_COLOR,)
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES

@@ -33,6 +33,7 @@ from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
+from granular_gym.tasks.touch import TouchPad
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.0215  # [m]
@@ -143,6 +144,7 @@ class PourTask(GoalTask):
     density = DENSITY
     fastest = FASTEST
     images: Mapping[str, Image] = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
+    pads: Sequence[TouchPad] = (TouchPad("cup", "z", (-CUP[0], -CUP[1]), CUP[:2]),)
     depth_view = "side"
     view: DepthCamera = view_camera(**VIEW)
     tool_colors: Sequence[tuple[int, int, int]] = CUP_COLOR, TARGET_COLOR

@@ -18,6 +18,7 @@ from granular_gym.engine.contacts import Contacts
 from granular_gym.engine.continuum import DruckerPrager, Elastic, Liquid, VonMises
 from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from granular_gym.engine.overlaps import Overlaps
+from granular_gym.engine.point_clouds import PointCloud, points_of
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.sizes import SizeDistribution
 from granular_gym.engine.solver import Solver
@@ -50,6 +51,7 @@ from granular_gym.shapes.pair_distance import exact_distance
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.tasks.depth_sensor import DepthSensor
 from granular_gym.tasks.ranges import MaterialRanges
 from granular_gym.tasks.register import register_task
 from granular_gym.tasks.registry import register_tasks
@@ -70,6 +72,7 @@ __all__ = [
     "Clump",
     "Contacts",
     "DepthCamera",
+    "DepthSensor",
     "DescriptionError",
     "DescriptionWarning",
     "DeviceArray",
@@ -90,6 +93,7 @@ __all__ = [
     "Overlaps",
     "Pair",
     "PairField",
+    "PointCloud",
     "ReplayError",
     "ReposeAngle",
     "Scene",
@@ -115,6 +119,7 @@ __all__ = [
     "info",
     "load_mesh",
     "look_at",
+    "points_of",
     "register_task",
     "save_stl",
     "settled_bed",

@@ -18,6 +18,7 @@ from granular_gym.tasks.recipe import Recipe
 from granular_gym.tasks.register import register_task
 from granular_gym.tasks.robot_task import RobotTask
 from granular_gym.tasks.task import Difficulty, Task
+from granular_gym.tasks.touch import TouchPad
 from granular_gym.tasks.vehicle import TrackedVehicle
 from granular_gym.training.features import Features
 
@@ -43,6 +44,7 @@ __all__ = [
     "RobotTask",
     "Settling",
     "Task",
+    "TouchPad",
     "TrackedVehicle",
     "add_sand_and_steel",
     "env_classes",

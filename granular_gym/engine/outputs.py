@@ -79,3 +79,14 @@ def stream_handle(stream: Any) -> int:
     for name in ("cuda_stream", "ptr"):
         stream = getattr(stream, name, stream)
     return checks.integer("stream", stream, 0, 2**63 - 1)
+
+
+def kit_of(array: Any) -> Any:
+    """The module whose functions take an array: torch of its tensors, else NumPy."""
+    kind = type(array)
+    return torch_module() if f"{kind.__module__}.{kind.__name__}" == "torch.Tensor" else np
+
+
+def cast(array: Any, dtype: str) -> Any:
+    """A NumPy array or a tensor as numbers of another type, by its name."""
+    return array.astype(dtype) if isinstance(array, np.ndarray) else array.to(getattr(torch_module(), dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
@@ -15,6 +16,7 @@ from granular_gym.engine import outputs
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.outputs import Output
+from granular_gym.engine.point_clouds import PointCloud, points_of
 from granular_gym.errors import ArgumentError, BackendError
 
 Floats = NDArray[np.float32]
@@ -107,6 +109,32 @@ class WorldImages:
         if limits is None and not whole:
             return self._read_as(lambda device: self._core.depth(index, device), output)
         return self._read_as(lambda device: self._core.depth_image(index, near, far, whole, device), output)
+
+    def point_cloud(self, camera: str | int, output: Output = "numpy", *, frame: str = "world") -> PointCloud:
+        """The points that a camera of the scene sees in every env.
+
+        Args:
+            camera: name or index.
+            output: "numpy" or "torch", see `read`; tensors are made where the world runs.
+            frame: of the points: "world", or "camera": +x to the right of the image, +y down, +z along the view.
+
+        Returns:
+            Points (env_count, height * width, 3) [m] and which of them were seen; the others lie at `far`. For depth
+            images that you have: `points_of`.
+
+        Raises:
+            ArgumentError: no such camera or frame, or output is "device".
+        """
+        in_world = checks.choice("frame", frame, ("world", "camera")) == "world"
+        kind: Any = checks.choice("output", output, ("numpy", "torch"))
+        mounted = self._camera(camera)[1]
+        eye, tool = mounted.camera, mounted.tool
+        depth = self.depth(camera, kind)
+        if in_world:
+            points = points_of(depth, eye, self._core.get_tool_poses()[:, tool] if tool >= 0 else None)
+        else:
+            points = points_of(depth, dataclasses.replace(eye, pose=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+        return PointCloud(points, depth.reshape(self.env_count, -1) < eye.far)
 
     def height_map(self, camera: str | int) -> Floats:
         """Height z of what a camera that looks straight down sees (env_count, height, width) [m].

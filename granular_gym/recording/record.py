@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from granular_gym.errors import ArgumentError
 from granular_gym.recording.episode import play_episode
 from granular_gym.recording.files import Writer, check_free, check_id, root_of, size_of
 from granular_gym.recording.players import arguments_for, kind_of, player, turns_of
+from granular_gym.tasks.depth_sensor import DepthSensor
+from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.registry import bare_id, task_class, task_id
 from granular_gym.training.batch import make_single
 from granular_gym.training.policies import trained_arguments
@@ -92,10 +94,13 @@ def record(
     if task_class(name).state_vector is not None:
         given.setdefault("reads_state", True)
     given = {"depth": "uint8", **arguments_for(name, names, trained_arguments), **given}
+    # datasets hold arguments as JSON
+    given = {key: asdict(value) if isinstance(value, DepthSensor) else value for key, value in given.items()}
     root = root_of(None if out is None else checks.path("out", out))
     found = dataset_id or f"{bare_id(name)}/{kind_of(policy, noise)}-v0"
     check_free(root / check_id(found), found, overwrite)
     env = make_single(name, given)
+    refuse_flat(env, "a dataset")
     writer = Writer(root, found, _kept(env), env.observation_space, env.action_space, overwrite)
     returns: list[float] = []
     steps = 0

@@ -2,7 +2,8 @@
 
 Both run the same `Task` (task.py). The batch follows Gymnasium 1.x: all three autoreset modes, final observations kept,
 infos as arrays with masks, integer seed s meaning s + k for env k. `gymnasium.make_vec` puts no wrapper around a native
-batch, so the time limit and the check that reset came first live here. Observations are fresh arrays at every call.
+batch, so the time limit and the check that reset came first live here. Observations are fresh arrays at every
+call, or lie in the caller's (`out`).
 
 An env that diverged (a position stopped being finite) is truncated with info["diverged"] and started afresh by the
 autoreset, while its neighbours carry on.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -33,6 +35,8 @@ from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions
 from granular_gym.tasks.arguments import check_arguments, check_options
 from granular_gym.tasks.complete import check_complete
+from granular_gym.tasks.flat import Buffers, flattened
+from granular_gym.tasks.images import POINTS
 from granular_gym.tasks.registry import entry_of
 from granular_gym.tasks.task import Task
 
@@ -49,7 +53,7 @@ except ImportError:  # Gymnasium 1.0 knows only the first mode and has no name f
 
 
 #: arguments of a batch that are not its task's
-VECTOR_ARGUMENTS = ("num_envs", "max_episode_steps", "autoreset_mode", "render_mode", "output")
+VECTOR_ARGUMENTS = ("num_envs", "max_episode_steps", "autoreset_mode", "render_mode", "output", "flat", "out")
 
 
 def check_autoreset_mode(mode: Any) -> AutoresetMode:
@@ -80,6 +84,12 @@ def skipping_limit(env: Any) -> float:
     return math.inf if env.spec is None else entry_of(env.spec.id).steps / env.task.frame_skip
 
 
+def shown_space(task: Task, flat: bool) -> Any:
+    """The observation space of one env of a task: a Dict, or with `flat` a Box, which is not what its type says."""
+    space = task.shown_space
+    return spaces.flatten_space(space) if flat else space
+
+
 class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     """A batch of envs of one task in one world.
 
@@ -93,6 +103,10 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             on (`device="cuda"`), or on the host; "device": DeviceArrays, which JAX and CuPy take by DLPack. With the
             last two rewards are float32 and depth images never visit the host; with "torch" the world works on the
             stream that torch works on at the call. Infos, final observations among them, stay NumPy arrays.
+        flat: observations are vectors, those of `gymnasium.spaces.flatten`, in place of a Dict.
+        out: arrays that `reset` and `step` write into and return, by name: "observations" (a dict by key of arrays like
+            the observations, or with `flat` one array), "rewards" (float64 or float32), "terminated", "truncated";
+            some or all; each call overwrites what the one before wrote. `output` must be "numpy".
         **task_kwargs: given to the task.
 
     Raises:
@@ -116,6 +130,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         output: Output = "numpy",
+        flat: bool = False,
+        out: Mapping[str, Any] | None = None,
         **task_kwargs: Any,
     ) -> None:
         self.closed: bool = True  # a constructor that fails leaves nothing for __del__ to close
@@ -129,6 +145,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             "autoreset_mode": autoreset_mode,
             "render_mode": render_mode,
             "output": output,
+            "flat": flat,
+            "out": out,
             **task_kwargs,
         }
         self.output: Output = check_output(output)
@@ -140,15 +158,23 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             raise ArgumentError(
                 f"output: expected 'numpy' or 'torch' on the CPU (device={self.task.device!r}), got 'device'"
             )
+        if self.output == "device" and (self.task.noise is not None or self.task.depth_images.encoding == POINTS):
+            raise ArgumentError("output: expected 'numpy' or 'torch' with a sensor or depth='points', got 'device'")
+        self.flat: bool = checks.flag("flat", flat)
+        if self.output == "device" and self.flat:
+            raise ArgumentError("output: expected 'numpy' or 'torch' with flat=True, got 'device'")
+        if self.output != "numpy" and out is not None:
+            raise ArgumentError(f"out: expected None with output={self.output!r}")
         self.task.image_output = self.output
         self.num_envs: int = self.task.env_count
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
         self.metadata: dict[str, Any] = {**self.task.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space: spaces.Dict = self.task.shown_space
+        self.single_observation_space: spaces.Dict = shown_space(self.task, self.flat)
         self.single_action_space: spaces.Box = self.task.action_space
         self.observation_space: spaces.Space[dict[str, Any]] = batch_space(self.single_observation_space, self.num_envs)
         self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, self.num_envs)
+        self._buffers: Buffers | None = None if out is None else Buffers(out, self.observation_space, self.num_envs)
         self._elapsed = np.zeros(self.num_envs, np.int64)
         self._started = np.zeros(self.num_envs, bool)
         self._finished = np.zeros(self.num_envs, bool)  # the episode has ended and no new one has begun
@@ -205,7 +231,15 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self._join_stream()
         self._reset_envs(mask, seeds, options)
         infos = self._infos(self.task.outcome().infos, mask)
-        return self.task.observe(self.output), infos
+        return self._observe(), infos
+
+    def _observe(self) -> Any:
+        """Observations of all envs, as they are returned."""
+        shown: Any = self.task.observe(self.output)
+        if self.flat:
+            target = None if self._buffers is None else self._buffers.observations
+            shown = flattened(self.task.shown_space, shown, target)
+        return shown if self._buffers is None else self._buffers.put(shown)
 
     def _join_stream(self) -> None:
         """Has the world work on the stream that torch works on now."""
@@ -288,7 +322,9 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         if self.output != "numpy":
             flags = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
             rewards, terminated, truncated = task.to_output(flags, self.output).values()
-        return task.observe(self.output), rewards, terminated, truncated, infos
+        if self._buffers is not None:
+            rewards, terminated, truncated = self._buffers.put_flags(rewards, terminated, truncated)
+        return self._observe(), rewards, terminated, truncated, infos
 
     def _infos(
         self,
@@ -309,8 +345,10 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     def _finals(self, observations: Arrays, values: Arrays, mask: NDArray[np.bool_]) -> dict[str, Any]:
         """The last observation and info of the masked envs, as Gymnasium's SyncVectorEnv hands them out."""
         final_obs = np.full(self.num_envs, None, dtype=object)
+        space = self.task.shown_space
         for env in np.flatnonzero(mask):
-            final_obs[env] = rows(observations, int(env))
+            row = rows(observations, int(env))
+            final_obs[env] = spaces.flatten(space, row) if self.flat else row
         return {
             "final_obs": final_obs,
             "_final_obs": mask.copy(),
@@ -369,6 +407,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
 
     Args:
         render_mode: None, "rgb_array" or "depth_array".
+        flat: observations are vectors, those of `gymnasium.spaces.flatten`, in place of a Dict.
         **task_kwargs: given to the task.
 
     Raises:
@@ -383,14 +422,15 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         if hasattr(cls, "task_class"):  # a base of several env classes leaves it open
             cls.metadata = cls.task_class.metadata
 
-    def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
-        check_arguments(self.task_class, task_kwargs, ("render_mode",))
-        self._kwargs = {"render_mode": render_mode, **task_kwargs}
+    def __init__(self, render_mode: str | None = None, *, flat: bool = False, **task_kwargs: Any) -> None:
+        check_arguments(self.task_class, task_kwargs, ("render_mode", "flat"))
+        self._kwargs = {"render_mode": render_mode, "flat": flat, **task_kwargs}
         self.task: Task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
         check_complete(self.task)
         self.task.image_output = "numpy"
         self.render_mode = render_mode
-        self.observation_space: spaces.Dict = self.task.shown_space
+        self.flat: bool = checks.flag("flat", flat)
+        self.observation_space: spaces.Dict = shown_space(self.task, self.flat)
         self.action_space: spaces.Box = self.task.action_space
         self._started = False
         self._elapsed = 0  # env steps
@@ -411,7 +451,12 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         self.task.generators[0] = self.np_random
         self.task.reset(np.zeros(1, np.int32), [None], options)
         self._started, self._elapsed = True, 0
-        return rows(self.task.observe(), 0), self._info(self.task.outcome().infos)
+        return self._observe(), self._info(self.task.outcome().infos)
+
+    def _observe(self) -> Any:
+        """The observation, as it is returned."""
+        shown = rows(self.task.observe(), 0)
+        return spaces.flatten(self.task.shown_space, shown) if self.flat else shown
 
     def step(self, action: Any) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
         """Advances by one step.
@@ -440,7 +485,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         self.task.step(check_actions("action", batch, self.task.action_space, idle), idle)
         rewards, terminated, truncated, values = self.task.outcome()
         self._elapsed += 1
-        observation = rows(self.task.observe(), 0)
+        observation = self._observe()
         over = bool(truncated[0]) or (self.task.frame_skip > 1 and self._elapsed >= skipping_limit(self))
         return observation, float(rewards[0]), bool(terminated[0]), over, self._info(values)
 

@@ -96,6 +96,13 @@ class RobotTask(Task):
         self.wrenches = coupling.wrenches
         self.fresh.fill(False)
 
+    def tool_wrenches(self) -> Floats:
+        """See `Stepping`; those of tools that are no links stay 0."""
+        names = self.world.tool_names
+        wrenches = np.zeros((self.env_count, len(names), 6))
+        wrenches[:, [names.index(name) for name in self.robots.names]] = self.wrenches
+        return wrenches
+
     def _take_counters(self) -> Arrays:
         """Those of the last control period; a robot that is no longer finite diverged, too."""
         last = cast(Arrays, self.coupling.counters)

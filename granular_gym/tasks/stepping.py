@@ -39,6 +39,7 @@ class Stepping(abc.ABC):
     #: where images of observations go ("numpy", ...): they are read with the results of a step; None: when observed
     image_output: Output | None = None
     shows_images: bool  # observations hold images
+    reads_wrenches: bool = False  # whatever `readings` says
     _skipping: bool = False  # more control periods of the same env step follow
     _idle: bool = False  # envs wait for their reset: it comes before the observation
     _paid: Floats | None = None  # (env_count,) in this env step before its last control period
@@ -166,6 +167,11 @@ class Stepping(abc.ABC):
         self.fresh.fill(False)
         return after
 
+    def tool_wrenches(self) -> Floats:
+        """Mean wrench of the grains on each tool over the last control period, as `World.wrenches` gives it."""
+        wrenches: Floats = self.results.wrenches
+        return wrenches
+
     def share_in(self, lower: Any, upper: Any) -> Floats:
         """Share of the grains of each env whose centre lies in a box, (env_count,), or in n boxes, (env_count, n).
 
@@ -217,7 +223,8 @@ class Stepping(abc.ABC):
         """Reads the results; image_output: where the images go, None: they are not needed."""
         world = self.world
         if self._request is None:
-            self._request = world.request(images=self.depth_images.requests(), **self.readings())
+            also = {"wrenches": True} if self.reads_wrenches else {}
+            self._request = world.request(images=self.depth_images.requests(), **{**self.readings(), **also})
         images, output = image_output is not None, image_output or "numpy"
         results = world.results(self._request, **self.counted(), fresh=self.fresh, images=images, output=output)
         self._results, self._results_at, self._images_as = results, world.changes, image_output

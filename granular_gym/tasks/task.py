@@ -46,6 +46,7 @@ from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, settle
 from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
+from granular_gym.tasks.depth_sensor import DepthSensor, SensorNoise, check_sensor
 from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.grain_shapes import GrainForm
 from granular_gym.tasks.images import DepthImages, Image
@@ -56,6 +57,7 @@ from granular_gym.tasks.snapshots import check_saved
 from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.stepping import Stepping
+from granular_gym.tasks.touch import WRENCHES, Touch, TouchPad, check_touch
 
 GRAVITY = 9.81  # [m/s2]
 PIXELS = "pixels"  # the observation that is images alone
@@ -101,7 +103,8 @@ class Task(Stepping):
         grain_count: grains per env, of clumps not their spheres; tasks are meant for those of GRAIN_LADDER.
         difficulty: a key of `difficulties`.
         preset: a key of `presets`: how finely an env step is computed.
-        depth: of depth images: "float32" (H, W) [m] or "uint8" (1, H, W), 0 near, 255 far.
+        depth: of depth images: "float32" (H, W) [m]; "uint8" (1, H, W), 0 near, 255 far; or "points" (H W, 4), see
+            `DepthImages`.
         friction_range: (lower, upper): each episode draws the friction between grains from it; None: as `difficulty`
             has it.
         randomize: what else each env draws for each episode, from its own generator: a MaterialRanges, a sequence of
@@ -118,6 +121,11 @@ class Task(Stepping):
             has them; "state": the numbers of `state_vector` alone, under the key "state", where the task has them;
             "pixels+state": those images and that vector, for learners whose policy sees the images alone.
         reads_state: `sense_state` may be called whatever the observation shows, as recorders do.
+        sensor: errors of the depth cameras of the observation (depth_sensor.py): a DepthSensor, its attributes as
+            a dict, the name of one, or None. They are drawn from the seed of the env, and change nothing else that is
+            drawn.
+        touch: what the observation tells of the tools of `pads` besides: "tool_wrenches", "contact_map", or a sequence
+            of both (touch.py); None: nothing.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -141,6 +149,7 @@ class Task(Stepping):
     matters: ClassVar[tuple[str, ...]] = ("grains",)  # what beds may be made of; MATTERS: continuous matter, too
     settling: Settling = Settling()
     state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
+    pads: Sequence[TouchPad] = ()  # tools that feel grains, for the argument `touch`
     action_parts: Sequence[ActionPart] = ()  # what each number of an action moves, for people; (): not told
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
     observation_space: spaces.Dict
@@ -169,6 +178,8 @@ class Task(Stepping):
         frame_skip: int = 1,
         observation: str = "images",
         reads_state: bool = False,
+        sensor: DepthSensor | str | None = None,
+        touch: str | Sequence[str] | None = None,
     ) -> None:
         check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
         self.env_count: int = checks.integer("env_count", env_count, 1)
@@ -187,7 +198,9 @@ class Task(Stepping):
             raise ArgumentError("reads_state: expected False of a task without a state vector, got True")
         self.reads_state: bool = self.shows_state or reads_state
         shows_pixels = self.observation in (PIXELS, BOTH)
-        self.depth_images: DepthImages = DepthImages(self.pixels if shows_pixels else self.images, depth)
+        self.noise: SensorNoise | None = self._make_noise(sensor)
+        shown = self.pixels if shows_pixels else self.images
+        self.depth_images: DepthImages = DepthImages(shown, depth, self.noise)
         self.matter: Matter = MATTERS[checks.choice("matter", matter, list(self.matters))]
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -203,6 +216,9 @@ class Task(Stepping):
         self.device: str = parse_device(device)
         self.num_threads: int | None = checks.threads(num_threads)
         self.radius: float = self.grain_size()
+        felt = check_touch(touch, self.pads, self.matter is MATTERS["grains"])
+        self.touch: Touch = Touch(felt, self.pads, self.weight)
+        self.reads_wrenches = WRENCHES in felt
         self.form: GrainForm = GrainForm.named(self.grain[0], self.radius)
         self.world_grain_count: int = self.grain_count * self.form.spheres
         self.preset: str = checks.choice("preset", preset, list(self.presets))
@@ -261,12 +277,21 @@ class Task(Stepping):
 
     @property
     def shown_space(self) -> spaces.Dict:
-        """The observation space of one env, as `observation` chooses."""
-        if self.observation == "images":
+        """The observation space of one env, as `observation` and `touch` choose."""
+        if self.observation == "images" and not self.touch.kinds:
             return self.observation_space
+        if self.observation == "images":
+            return spaces.Dict({**self.observation_space.spaces, **self.touch.spaces()})
         images: dict[str, spaces.Space[Any]] = {**self.depth_images.spaces()} if self.shows_images else {}
         state = {STATE: self.state_vector.space} if self.shows_state and self.state_vector is not None else {}
-        return spaces.Dict({**images, **state})
+        return spaces.Dict({**images, **state, **self.touch.spaces()})
+
+    def _make_noise(self, sensor: Any) -> SensorNoise | None:
+        """Errors of the depth cameras; None: there are none."""
+        model = check_sensor(sensor)
+        if model is not None and not self.shows_images:
+            raise ArgumentError(f"sensor: expected None with observation={self.observation!r}, which has no images")
+        return None if model is None else SensorNoise(model, self.env_count)
 
     def pace_of(self, preset: Preset) -> Pace:
         """The time step and the iterations that a preset comes to."""
@@ -400,10 +425,19 @@ class Task(Stepping):
         for env, seed in zip(envs, seeds, strict=True):
             if seed is not None:
                 self.generators[env], self.seeds[env] = seeding.np_random(seed)
+        if self.noise is not None:
+            for env in envs:
+                self.noise.begin(env, self.generator(env))
         if len(envs):
             self.fresh[envs] = True
             self._results, self._idle, self._paid = None, False, None
             self.begin(envs, dict(options or {}))
+
+    def step(self, actions: Any, idle: NDArray[np.bool_]) -> None:
+        """See `Stepping.step`."""
+        super().step(actions, idle)
+        if self.noise is not None:
+            self.noise.steps += 1
 
     def observe(self, output: Output = "numpy") -> dict[str, Any]:
         """Observations of all envs: fresh arrays (env_count, ...) by key of the observation space.
@@ -412,6 +446,8 @@ class Task(Stepping):
             output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
         """
         state = {STATE: self.sense_state()} if self.shows_state else {}
+        if self.touch.kinds:
+            state |= self.touch.sense(self.world, self.tool_wrenches() if self.reads_wrenches else None, self.fresh)
         if not self.shows_images:
             return self.to_output(state, output)
         hook = "sense" if self.observation == "images" else "sense_pixels"
@@ -522,12 +558,15 @@ class Task(Stepping):
         self.fresh = saved["fresh"].copy()
         self.friction = saved["friction"].copy()
         self.randomization.values = saved["randomized"].copy()
+        if self.noise is not None:
+            self.noise.load(saved)
         for name, values in saved["episode"].items():
             setattr(self, name, values.copy())
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """What every task saves besides its world and its episode."""
-        return {"fresh": self.fresh, "friction": self.friction, "randomized": self.randomization.values}
+        noise = {} if self.noise is None else self.noise.arrays()
+        return {"fresh": self.fresh, "friction": self.friction, "randomized": self.randomization.values, **noise}
 
     def check_open(self) -> None:
         """Raises ClosedEnvironmentError after close()."""
@@ -548,6 +587,6 @@ def copies_of(saved: dict[str, Any], count: int) -> dict[str, Any]:
         "world": saved["world"] * count,
         "generators": [copy.deepcopy(saved["generators"][0]) for _ in range(count)],
         "seeds": saved["seeds"] * count,
-        **{name: np.repeat(saved[name], count, axis=0) for name in ("fresh", "friction", "randomized")},
+        **{name: np.repeat(each, count, axis=0) for name, each in saved.items() if isinstance(each, np.ndarray)},
         "episode": {name: np.repeat(values, count, axis=0) for name, values in saved["episode"].items()},
     }

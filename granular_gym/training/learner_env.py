@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from granular_gym.base import checks
+from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.recipe import REWARDS
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training.features import Features, Whole, features_of
@@ -39,6 +40,7 @@ class LearnerEnv(VecEnvWrapper):
     reset_infos: Any
 
     def __init__(self, batch: Any, *, repeat: int = 1, reward: str = "sum", scale: float = 1.0) -> None:
+        refuse_flat(batch, "this learner")
         adapter: VecEnv = sb3_vec_env(batch)
         self.batch = batch
         self.repeat: int = checks.integer("repeat", repeat, 1)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError, GranularError, StateError
 from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.registry import bare_id, loaded
 from granular_gym.teleop.gamepad import Gamepad
 from granular_gym.teleop.keyboard import Keyboard
@@ -99,6 +100,7 @@ class Actor:
     repeat: int
 
     def __init__(self, model: Any, env: Any, repeat: int) -> None:
+        refuse_flat(env, "this policy")
         self.model, self.repeat = model, repeat
         self.task: Any = env.unwrapped.task
         self.single: bool = not hasattr(env.unwrapped, "num_envs")

@@ -20,6 +20,7 @@ from granular_gym.base import cache, names
 from granular_gym.base.assets import asset_names, asset_path
 from granular_gym.base.types import Floats
 from granular_gym.errors import GranularError, StateError
+from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.registry import short_name
 from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.tasks.state_vector import StateVector
@@ -104,6 +105,7 @@ class Pretrained:
         Raises:
             StateError: the env shows another vector, or takes other actions.
         """
+        refuse_flat(env, "this policy")
         task = env.unwrapped.task
         shown = entries_of(task.state_vector) if task.state_vector is not None else []
         if not task.shows_state or shown != self.card["entries"]:
