@@ -67,18 +67,19 @@ GG_FN void gg_strip_put(const gg_strip *strip, int64_t pixel, float t, int32_t i
 /* the same at `count` pixels of a row from `first` on */
 GG_FN void gg_strip_put_row(const gg_strip *strip, int64_t first, const float *t, int32_t count, int32_t id) {
     float *depth = strip->depth + first;
-    int32_t *owner = strip->id ? strip->id + first : 0;
-    for (int32_t k = 0; owner && k < count; k++) {
-        int32_t nearer = (t[k] < depth[k]) | ((t[k] == depth[k]) & (id < owner[k]));
-        depth[k] = gg_choose(nearer, t[k], depth[k]);
-        owner[k] = nearer ? id : owner[k];
-    }
-    if (!strip->id && count == 4) {
+    if (strip->id) {
+        int32_t *owner = strip->id + first;
+        for (int32_t k = 0; k < count; k++) {
+            int32_t nearer = (t[k] < depth[k]) | ((t[k] == depth[k]) & (id < owner[k]));
+            depth[k] = gg_choose(nearer, t[k], depth[k]);
+            owner[k] = nearer ? id : owner[k];
+        }
+    } else if (count == 4) {
         /* one vector */
         for (int32_t k = 0; k < 4; k++) {
             depth[k] = gg_minf(t[k], depth[k]);
         }
-    } else if (!strip->id) {
+    } else {
         for (int32_t k = 0; k < count; k++) {
             depth[k] = gg_minf(t[k], depth[k]);
         }

@@ -92,8 +92,7 @@ gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, d
 
 /* draws whose surfaces a camera sees, and sets what reading that takes; `bytes` a pixel go to *out, which is moved to
  * where phases can write */
-static gg_status open_seen(gg_world *w, int32_t camera, gg_access *a, void **out, size_t bytes,
-                           gg_memory_space space) {
+static gg_status open_seen(gg_world *w, int32_t camera, gg_access *a, void **out, size_t bytes, gg_memory_space space) {
     gg_status status = render(w, camera, 1);
     if (status != GG_OK) {
         return status;
@@ -142,8 +141,7 @@ gg_status gg_world_color(gg_world *w, int32_t camera, const gg_paint *paint, uin
     a.bytes = staged;
     a.paint = *paint;
     a.paint.light = gg_scale(paint->light, 1.0f / length);
-    a.paint.grain_color =
-        gg_stage_input(w, GG_STAGING_B, paint->grain_color, 3 * (size_t)d->grain_count, &status);
+    a.paint.grain_color = gg_stage_input(w, GG_STAGING_B, paint->grain_color, 3 * (size_t)d->grain_count, &status);
     a.paint.tool_color = gg_stage_input(w, GG_STAGING_C, paint->tool_color, 3 * (size_t)d->tool_count, &status);
     /* normals of continuous matter look at its cells, which a step or another env's picture may have used since */
     const gg_phase phases[] = {GG_PHASE_order_matter, GG_PHASE_read_colors};
