@@ -48,6 +48,9 @@ def test_images(name: str) -> None:
             world.set_grains(positions=world.positions[:1] + np.float32((0.01, 0.02, 0.03)), envs=[1])
             images[device] = [world.depth(name), world.depth(name, limits=(0.2, 1.2), dtype="uint8")]
             images[device] += [world.segmentation(name), world.color(name), world.depth(name)]
+            if device == "cuda":
+                for read in (world.segmentation, world.color):
+                    np.testing.assert_array_equal(read(name, "device").numpy(), read(name))
     for one, other in zip(images["cpu"], images["cuda"], strict=True):
         np.testing.assert_array_equal(one, other)
     depth = images["cpu"][0]
