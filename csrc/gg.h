@@ -24,6 +24,7 @@
 #include "geometry/drive.h"
 #include "geometry/mesh_sdf.h"
 #include "geometry/outline.h"
+#include "geometry/paint.h"
 #include "geometry/pair_field.h"
 #include "geometry/picture.h"
 #include "phases/names.h"
@@ -365,6 +366,10 @@ gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memor
  * either */
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
                                uint8_t *bytes, gg_memory_space space);
+/* Whose surface each pixel sees, of which gg_world_depth gives the depth: codes (env_count, height, width) of paint.h. */
+gg_status gg_world_segmentation(gg_world *world, int32_t camera, int32_t *codes, gg_memory_space space);
+/* the same in colour, without shadows: rgb (env_count, height, width, 3), 8-bit sRGB */
+gg_status gg_world_color(gg_world *world, int32_t camera, const gg_paint *paint, uint8_t *rgb, gg_memory_space space);
 /* A depth image, as gg_world_depth_image reads it: one of metres and bytes, or both. */
 typedef struct gg_image_result {
     int32_t camera;

@@ -209,6 +209,18 @@ class World:
     @overload
     def depth(self, camera: int, device: bool, /) -> Any: ...
     def depth_image(self, camera: int, near: float, far: float, bytes: bool, device: bool = False, /) -> Any: ...
+    def segmentation(self, camera: int, device: bool = False, /) -> Any: ...
+    def color(
+        self,
+        camera: int,
+        grain_colors: NDArray[np.uint8] | None,
+        tool_colors: NDArray[np.uint8],
+        background: NDArray[np.uint8],
+        light: _Floats,
+        ambient: float,
+        device: bool = False,
+        /,
+    ) -> Any: ...
     def to_device(self, array: NDArray[Any], /) -> DeviceArray: ...
     def picture(
         self,

@@ -18,7 +18,7 @@
 #ifndef GG_PHASES_H
 #define GG_PHASES_H
 
-#include "../sensors/depth.h"
+#include "../sensors/seen.h"
 #include "../solvers/spheres/bell/phases.h"
 #include "../solvers/spheres/clumps/phases.h"
 #include "../solvers/spheres/coloured/phases.h"
@@ -94,7 +94,11 @@
     X(render_depth, v->access.camera_whole ? 1 : v->access.camera_bands, COVERS, LANES, TEAM,                          \
       v->access.camera_bands * GG_THREADS, ALONE, gg_depth_band(v, e, i))                                              \
     X(read_depth, v->access.pixel_count, COVERS, PLAIN, EACH, v->access.pixel_count, ALONE,                            \
-      gg_access_read_pixel(v, e, i))
+      gg_access_read_pixel(v, e, i))                                                                                   \
+    X(read_codes, v->access.pixel_count, COVERS, PLAIN, EACH, v->access.pixel_count, ALONE,                            \
+      gg_seen_read_code(v, e, i))                                                                                      \
+    X(read_colors, v->access.camera_bands, COVERS, PLAIN, TEAM, v->access.pixel_count, ALONE,                          \
+      gg_seen_color_band(v, e, i))
 /* clang-format on */
 
 /* with the phases of every law */

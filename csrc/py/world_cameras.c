@@ -1,4 +1,4 @@
-/* world_cameras.c: methods of _core.World that render: depth images, and pictures for people. */
+/* world_cameras.c: methods of _core.World that render: images of its cameras, and pictures for people. */
 #include "device_array.h"
 
 int gg_py_camera_index(const world_object *self, PyObject *object, int64_t *camera, npy_intp *shape) {
@@ -51,6 +51,58 @@ WORLD_METHOD(depth_image) {
     gg_status status;
     WITHOUT_GIL(status = gg_world_depth_image(self->world, (int32_t)camera, near_depth, far_depth,
                                               bytes ? NULL : out.data, bytes ? out.data : NULL, out.space));
+    return gg_py_finish(self, status, out.object);
+}
+
+WORLD_METHOD(segmentation) {
+    int64_t camera = 0;
+    int device = 0;
+    npy_intp shape[3];
+    PyObject *object;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "O|p:segmentation", &object, &device) ||
+        gg_py_camera_index(self, object, &camera, shape) || gg_py_begin(self)) {
+        return NULL;
+    }
+    if (gg_py_out_new(self, device, NPY_INT32, 3, shape, &out)) {
+        return gg_py_refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_segmentation(self->world, (int32_t)camera, out.data, out.space));
+    return gg_py_finish(self, status, out.object);
+}
+
+WORLD_METHOD(color) {
+    int64_t camera = 0;
+    int device = 0;
+    PyObject *object, *grain_color, *tool_color, *background_object, *light_object;
+    gg_py_out out;
+    gg_paint paint;
+    memset(&paint, 0, sizeof paint);
+    if (!PyArg_ParseTuple(argument, "OOOOOf|p:color", &object, &grain_color, &tool_color, &background_object,
+                          &light_object, &paint.ambient, &device)) {
+        return NULL;
+    }
+    npy_intp shape[4] = {0, 0, 0, 3}, three[1] = {3}, grain_shape[2] = {(npy_intp)self->grain_count, 3};
+    npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
+    const uint8_t *background = gg_py_array(self->state, "background", background_object, NPY_UINT8, 1, three);
+    const float *light = background ? gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three) : NULL;
+    if (!light || gg_py_camera_index(self, object, &camera, shape) ||
+        gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, 2, grain_shape,
+                            (void *)&paint.grain_color)) {
+        return NULL;
+    }
+    paint.tool_color = gg_py_array(self->state, "tool_colors", tool_color, NPY_UINT8, 2, tool_shape);
+    if (!paint.tool_color || gg_py_begin(self)) {
+        return NULL;
+    }
+    memcpy(paint.background, background, 3);
+    paint.light = gg_v3(light[0], light[1], light[2]);
+    if (gg_py_out_new(self, device, NPY_UINT8, 4, shape, &out)) {
+        return gg_py_refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_color(self->world, (int32_t)camera, &paint, out.data, out.space));
     return gg_py_finish(self, status, out.object);
 }
 

@@ -135,6 +135,8 @@ WORLD_METHOD(count_boxes);
 WORLD_METHOD(count_cells);
 WORLD_METHOD(count_columns);
 WORLD_METHOD(depth);
+WORLD_METHOD(segmentation);
+WORLD_METHOD(color);
 WORLD_METHOD(depth_image);
 WORLD_METHOD(to_device);
 WORLD_METHOD(picture);

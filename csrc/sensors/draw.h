@@ -165,7 +165,7 @@ GG_FN void gg_draw_plane(const gg_strip *strip, const gg_lens *lens, gg_pose pos
 /* draws rows row_begin .. row_end - 1 of an image of an env into depth and, unless NULL, id, (rows, width) each */
 GG_FN void gg_draw_strip(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
                          float *depth, int32_t *id, gg_strip_walls walls) {
-    gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id, 0};
+    gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id, 0, 0};
     gg_strip_clear(&strip, lens);
     if (!lens->usable) {
         return;

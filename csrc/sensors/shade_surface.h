@@ -2,27 +2,18 @@
 #ifndef GG_SHADE_SURFACE_H
 #define GG_SHADE_SURFACE_H
 
-#include "../base/rng.h"
-#include "color.h"
 #include "normal.h"
+#include "sand.h"
 #include "shade_setup.h"
-
-/* bits of a grain of medium colour and brightness */
-#define GG_SHADE_EVEN ((uint64_t)1 << 20 | 512u << 10 | 600u)
 
 /* a grain: its colour, or sand; brightness varies between grains, so that they can be told apart */
 GG_FN gg_vec3 gg_shade_grain_color(const gg_shade *shade, int32_t id) {
-    uint64_t bits = gg_rng_mix((uint64_t)id + 77u);
-    /* particles of continuous matter are not to be told apart */
-    bits = shade->view->dims.continuum.envs ? GG_SHADE_EVEN : bits;
-    float a = (float)(bits & 1023u) * (1.0f / 1023.0f), b = (float)((bits >> 10) & 1023u) * (1.0f / 1023.0f);
+    uint64_t bits = gg_sand_bits(id, shade->view->dims.continuum.envs > 0);
     if (shade->picture->grain_color) {
-        return gg_scale(gg_color_of(shade->picture->grain_color + 3 * (int64_t)id), 0.82f + 0.3f * a);
+        return gg_scale(gg_color_of(shade->picture->grain_color + 3 * (int64_t)id),
+                        0.82f + 0.3f * gg_sand_brightness(bits));
     }
-    /* quartz, ochre and a few brown grains */
-    gg_vec3 color = gg_color_mix(gg_v3(0.64f, 0.44f, 0.22f), gg_v3(0.72f, 0.58f, 0.38f), b);
-    color = (bits >> 20) % 11u == 0 ? gg_v3(0.36f, 0.21f, 0.11f) : color;
-    return gg_scale(color, 0.72f + 0.4f * a);
+    return gg_sand_color(bits);
 }
 
 /* share of a pixel that a line at 0 covers; x, width and footprint of the pixel in the same unit */

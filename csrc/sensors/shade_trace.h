@@ -199,7 +199,7 @@ GG_FN_LARGE void gg_shade_solid_draw(const gg_strip *strip, const gg_lens *lens,
  * without them what casts shadows in its place */
 GG_FN_LARGE void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
                                 float *depth, int32_t *id, uint32_t *normal, gg_strip_walls walls) {
-    gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id, normal};
+    gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id, normal, 0};
     gg_strip_clear(&strip, lens);
     if (!lens->usable) {
         return;

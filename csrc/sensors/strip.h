@@ -23,12 +23,13 @@
 #define GG_STRIP_FLOOR 4
 
 /* A window of an image; depth and id hold whole rows from row_begin on, (rows, width). id: a grain id, GG_STRIP_PART -
- * part, or GG_STRIP_NONE; NULL where it is not needed. */
+ * part, or GG_STRIP_NONE; NULL where it is not needed. Of pixels that read far_depth it has no meaning. */
 typedef struct gg_strip {
     int32_t row_begin, row_end, column_begin, column_end;
     float *depth;
     int32_t *id;
     uint32_t *normal; /* of continuous matter, see gg_normal_pack; NULL where it is not needed */
+    int32_t crowded;  /* of a GPU: 1: many threads draw grains into it, depths first, then in a second turn ids */
 } gg_strip;
 #define GG_STRIP_NONE (-1)
 #define GG_STRIP_PART (-2)
@@ -43,10 +44,17 @@ typedef enum gg_strip_walls {
 /* depth test: a pixel keeps the nearest hit, and of two at the same depth that of the smaller id, in any order */
 GG_FN void gg_strip_put(const gg_strip *strip, int64_t pixel, float t, int32_t id) {
 #ifdef __CUDA_ARCH__
-    /* many threads at one pixel: depths are not negative, so they are ordered as their bits are; + 0 makes 0 of -0 */
-    (void)id;
-    atomicMin((int *)&strip->depth[pixel], __float_as_int(t + 0.0f));
-    return;
+    if (strip->crowded && !strip->id) {
+        /* depths are not negative, so they are ordered as their bits are; + 0 makes 0 of -0 */
+        atomicMin((int *)&strip->depth[pixel], __float_as_int(t + 0.0f));
+        return;
+    }
+    if (strip->crowded) {
+        if (t == strip->depth[pixel]) {
+            atomicMin(&strip->id[pixel], id);
+        }
+        return;
+    }
 #endif
     if (t < strip->depth[pixel] || (strip->id && t == strip->depth[pixel] && id < strip->id[pixel])) {
         strip->depth[pixel] = t;
@@ -59,15 +67,19 @@ GG_FN void gg_strip_put(const gg_strip *strip, int64_t pixel, float t, int32_t i
 /* the same at `count` pixels of a row from `first` on */
 GG_FN void gg_strip_put_row(const gg_strip *strip, int64_t first, const float *t, int32_t count, int32_t id) {
     float *depth = strip->depth + first;
-    for (int32_t k = 0; strip->id && k < count; k++) {
-        gg_strip_put(strip, first + k, t[k], id);
-    }
-    if (!strip->id && count == 4) {
+    if (strip->id) {
+        int32_t *owner = strip->id + first;
+        for (int32_t k = 0; k < count; k++) {
+            int32_t nearer = (t[k] < depth[k]) | ((t[k] == depth[k]) & (id < owner[k]));
+            depth[k] = gg_choose(nearer, t[k], depth[k]);
+            owner[k] = nearer ? id : owner[k];
+        }
+    } else if (count == 4) {
         /* one vector */
         for (int32_t k = 0; k < 4; k++) {
             depth[k] = gg_minf(t[k], depth[k]);
         }
-    } else if (!strip->id) {
+    } else {
         for (int32_t k = 0; k < count; k++) {
             depth[k] = gg_minf(t[k], depth[k]);
         }
@@ -303,9 +315,9 @@ GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_vi
     }
     if (gg_is_planar(&v->params)) {
         gg_prism prism = gg_prism_of(v, e, slot);
-        gg_strip_prism(strip, lens, c, &prism, 0);
+        gg_strip_prism(strip, lens, c, &prism, id);
     } else {
-        gg_strip_grain(strip, lens, as, c, p.w, 0);
+        gg_strip_grain(strip, lens, as, c, p.w, id);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "../base/base.h"
 #include "../geometry/drive.h"
+#include "../geometry/paint.h"
 
 /* how grains are counted, see phases/tally.h */
 typedef enum gg_tally_kind { GG_TALLY_BOXES = 0, GG_TALLY_CELLS, GG_TALLY_COLUMNS } gg_tally_kind;
@@ -37,10 +38,13 @@ typedef struct gg_access {
     int64_t *box_grains;                           /* (env_count, box_count) */
     float *box_distance;                           /* (env_count, box_count) [m] */
     float *metres;                                 /* (env_count, pixel_count) [m] */
-    uint8_t *bytes;                                /* (env_count, pixel_count) */
+    uint8_t *bytes;                                /* (env_count, pixel_count), of colours three for a pixel */
+    int32_t *codes;                                /* (env_count, pixel_count), see gg_seen_code */
+    gg_paint paint;                                /* its light is unit */
     int64_t pixel_first, pixel_count;              /* of the camera that is read */
     int64_t camera, camera_bands;                  /* that is rendered, and its bands (sensors/depth.h) */
     int32_t camera_whole;                          /* 1: a CPU draws all bands of an image at once */
+    int32_t camera_seen;                           /* 1: whose surfaces pixels see is kept */
     float depth_near, depth_far, depth_span;       /* [m] */
     int64_t *tally;                                /* (env_count, tally_bins) */
     int64_t tally_bins, tally_boxes;

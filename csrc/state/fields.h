@@ -91,7 +91,8 @@
     X(double, wrench, d->tool_count * 6, STATE)                         /* impulse on the tool over this step */       \
     /* read-out */                                                                                                     \
     X(gg_box_stats, box_partial, d->blocks, SCRATCH)                                                                   \
-    X(float, depth, d->pixels, SCRATCH)
+    X(float, depth, d->pixels, SCRATCH)                                                                                \
+    X(int32_t, seen, d->seen_pixels, SCRATCH)                           /* whose surface, see gg_strip */
 
 #define GG_COMMON_ALIASES(X)                                                                                           \
     /* a listed contact, before it is prepared */                                                                      \

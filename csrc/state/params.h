@@ -29,6 +29,7 @@ typedef struct gg_dims {
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
     int64_t camera_count, pixels; /* pixels of all cameras */
+    int64_t seen_pixels;          /* the same once whose surfaces they see was asked for, before 0 */
     gg_sphere_dims spheres;
     gg_coloured_dims coloured;
     gg_clump_dims clumps;

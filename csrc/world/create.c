@@ -61,10 +61,11 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     gg_params *p = &w->view.params;
     w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
     w->drawn = calloc((size_t)(d->env_count * d->camera_count + 1), 1);
+    w->seen_wanted = calloc((size_t)d->camera_count + 1, 1);
     w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
     w->kinds = malloc(sizeof(gg_grain_kind) * (size_t)(d->grain_count + 1));
     w->material_radii = calloc((size_t)d->material_count + 1, sizeof(gg_material_radii));
-    if (!w->listed || !w->drawn || !w->targets || !w->kinds || !w->material_radii) {
+    if (!w->listed || !w->drawn || !w->seen_wanted || !w->targets || !w->kinds || !w->material_radii) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: lists of envs, tools and grains");
     }
     for (int64_t i = 0; i < d->grain_count; i++) {
@@ -151,6 +152,7 @@ void gg_world_destroy(gg_world *w) {
     free(w->mirror_arena);
     free(w->listed);
     free(w->drawn);
+    free(w->seen_wanted);
     gg_picture_memory_free(&w->picture);
     free(w->targets);
     free(w->kinds);

@@ -69,7 +69,8 @@ struct gg_world {
     gg_material_radii *material_radii;          /* (material_count) */
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
     int64_t *listed;                            /* (env_count) for gg_access */
-    uint8_t *drawn;                             /* (camera_count, env_count) 1: the image shows the present state */
+    uint8_t *drawn;                             /* (camera_count, env_count) what shows the present state: images.c */
+    uint8_t *seen_wanted;                       /* (camera_count) 1: whose surfaces was asked since the last drawing */
     int64_t drawn_count;                        /* depth images drawn so far, each of one camera in one env */
     float *targets;                             /* (env_count, own tools, 7) of the last step */
     int32_t has_targets;

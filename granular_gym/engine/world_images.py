@@ -1,4 +1,4 @@
-"""world_images.py: depth images of the cameras of a world, pictures for people, and where what is read goes."""
+"""world_images.py: images of the cameras of a world, pictures for people, and where what is read goes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from granular_gym import _core
 from granular_gym._core import DeviceArray
 from granular_gym.base import checks, names
-from granular_gym.engine import outputs
+from granular_gym.engine import colors, outputs
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.outputs import Output
@@ -22,10 +22,6 @@ from granular_gym.errors import ArgumentError, BackendError
 Floats = NDArray[np.float32]
 #: of depth images: metres, or shares of their limits
 DepthType = Literal["float32", "uint8"]
-#: tools that the engine makes of the faces of the bounds, ahead of the user's
-WALL_COUNT = 6
-_WALL_COLOR = (205, 205, 210)
-_TOOL_COLOR = (232, 164, 58)
 
 
 class WorldImages:
@@ -38,6 +34,7 @@ class WorldImages:
 
     _core: _core.World
     _frozen: FrozenScene
+    _paint: colors.Paint | None = None
     env_count: int
     device: str
 
@@ -136,6 +133,84 @@ class WorldImages:
             points = points_of(depth, dataclasses.replace(eye, pose=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
         return PointCloud(points, depth.reshape(self.env_count, -1) < eye.far)
 
+    def segmentation(self, camera: str | int, output: Output = "numpy") -> Any:
+        """Whose surface `depth` sees at each pixel of a camera, in every env (env_count, height, width) int32.
+
+        A grain reads its id, of a clump the sphere that is seen, of continuous matter the particle nearest to the
+        surface. Other codes are negative:
+
+        | code | seen |
+        |---|---|
+        | id >= 0 | grain |
+        | -1 | nothing: depth reads `far` |
+        | -2 | the floor, the only face of the bounds that cameras see |
+        | -3 - k | tool k in the order of `tool_names`, fields of bodies and links of robots among them |
+
+        Depth and segmentation come of one drawing. Where the depth of a camera is read at each step and its
+        segmentation after it, it is drawn once.
+
+        Args:
+            camera: name or index.
+            output: see `read`.
+
+        Raises:
+            ArgumentError: there is no such camera, or `output` is unknown.
+            BackendError: "device" on the CPU.
+        """
+        index, _ = self._camera(camera)
+        return self._read_as(lambda device: self._core.segmentation(index, device), output)
+
+    def color(self, camera: str | int, output: Output = "numpy") -> Any:
+        """What a camera sees in colour, in every env (env_count, height, width, 3) uint8 sRGB.
+
+        One ray a pixel, the same as that of `depth`; surfaces are matt (Lambert) and cast no shadows; misses read the
+        background. `paint` sets colours and light. The bytes are the same on every device. `picture` is for people.
+
+        Args:
+            camera: name or index.
+            output: see `read`.
+
+        Raises:
+            ArgumentError: there is no such camera, or `output` is unknown.
+            BackendError: "device" on the CPU.
+        """
+        index, _ = self._camera(camera)
+        if self._paint is None:
+            self.paint()
+        look = self._paint
+        assert look is not None
+        faces = look.grain_colors, look.tool_colors, look.background
+        return self._read_as(lambda device: self._core.color(index, *faces, look.light, look.ambient, device), output)
+
+    def paint(
+        self,
+        *,
+        grain_colors: Any = None,
+        tool_colors: Any = None,
+        background: Any = (190, 205, 220),
+        light: Any = (0.4, -0.5, 0.8),
+        ambient: float = 0.35,
+    ) -> None:
+        """Sets how surfaces look in `color` from now on, in all envs.
+
+        Args:
+            grain_colors: (grain_count, 3) integers 0 .. 255, by grain id; None: sand.
+            tool_colors: (tool_count, 3) integers 0 .. 255; None: one colour for all.
+            background: (3,) integers 0 .. 255, where nothing is seen.
+            light: direction towards the light (3,), of any length but 0.
+            ambient: share of the light that comes from everywhere, 0 .. 1.
+
+        Raises:
+            ArgumentError: an argument is not what it should be.
+        """
+        self._paint = colors.Paint(
+            colors.grain_colors(grain_colors, self.grain_count),
+            colors.tool_colors(tool_colors, self.tool_count),
+            colors.background_color(background),
+            colors.direction(light),
+            checks.number("ambient", ambient, 0.0, 1.0),
+        )
+
     def height_map(self, camera: str | int) -> Floats:
         """Height z of what a camera that looks straight down sees (env_count, height, width) [m].
 
@@ -187,19 +262,14 @@ class WorldImages:
             ClosedError: the world is closed.
         """
         mounted = self._mounted(camera, tool)
-        sun = checks.vector("light", light)
-        if not float(np.abs(sun).max()) > 0.0:
-            raise ArgumentError(f"light: expected a direction, got {light!r}")
-        walls = [_WALL_COLOR] * WALL_COUNT
-        colors = [_TOOL_COLOR] * self.tool_count if tool_colors is None else tool_colors
-        painted = np.concatenate([np.array(walls, np.uint8), _colors("tool_colors", colors, self.tool_count)])
+        sun = colors.direction(light)
         return self._core.picture(
             checks.integer("env", env, 0, self.env_count - 1),
             mounted.camera.integers(mounted.tool),
             mounted.camera.floats(),
             sun,
-            None if grain_colors is None else _colors("grain_colors", grain_colors, self.grain_count),
-            painted,
+            colors.grain_colors(grain_colors, self.grain_count),
+            colors.tool_colors(tool_colors, self.tool_count),
             None if floor_mark is None else _mark(floor_mark),
             checks.flag("show_walls", show_walls),
             checks.integer("samples", samples, 1, 4),
@@ -268,12 +338,6 @@ class WorldImages:
         cameras = self._frozen.cameras
         index = names.index("camera", value, list(cameras), "camera")
         return index, list(cameras.values())[index]
-
-
-def _colors(name: str, value: Any, count: int) -> NDArray[np.uint8]:
-    return checks.integers(name, np.asarray(value).reshape(-1, 3) if not count else value, (count, 3), 0, 255).astype(
-        np.uint8
-    )
 
 
 def _mark(value: Any) -> Floats:

@@ -187,15 +187,17 @@ static gg_view *crowd(int trial) {
     return v;
 }
 
-/* images that are drawn side by side are those drawn a pixel after the other, bit for bit, in bands or at once */
+/* images that are drawn side by side are those drawn a pixel after the other, bit for bit, in bands or at once; so are
+ * whose surfaces they show, and with these kept depths are the same */
 static void test_drawn_side_by_side(void) {
-    static float image[2][PIXELS];
-    int64_t different = 0, parts = 0;
+    static float image[3][PIXELS];
+    static int32_t id[2][PIXELS];
+    int64_t different = 0, parts = 0, nothing = 0, grains = 0, tools = 0;
     for (int trial = 0; trial < 60; trial++) {
         gg_view *v = crowd(trial);
         gg_camera *c = &world.cameras[0];
         gg_lens lens = gg_lens_make(c, gg_camera_pose(v, 0, c));
-        gg_strip strip = {0, c->height, 0, c->width, image[0], 0, 0};
+        gg_strip strip = {0, c->height, 0, c->width, image[0], id[0], 0, 0};
         gg_strip_clear(&strip, &lens);
         for (int64_t slot = 0; slot < SLOTS; slot++) {
             gg_strip_slot(&strip, &lens, v, 0, slot);
@@ -210,8 +212,18 @@ static void test_drawn_side_by_side(void) {
         different += memcmp(image[0], v->depth, size) != 0;
         gg_draw_strip(&lens, v, 0, 0, c->height, image[1], 0, GG_STRIP_WALLS_FLOOR);
         different += memcmp(image[0], image[1], size) != 0;
+        gg_draw_strip(&lens, v, 0, 0, c->height, image[2], id[1], GG_STRIP_WALLS_FLOOR);
+        different += memcmp(image[0], image[2], size) != 0;
+        different += memcmp(id[0], id[1], sizeof(int32_t) * (size_t)v->dims.pixels) != 0;
+        for (int k = 0; k < v->dims.pixels; k++) {
+            nothing += (id[0][k] == GG_STRIP_NONE) != (image[0][k] == c->far_depth);
+            grains += id[0][k] >= 0;
+            tools += id[0][k] <= GG_STRIP_PART;
+        }
     }
     CHECK(different == 0);
+    CHECK(nothing == 0);
+    CHECK(grains > 60 * 10 && tools > 60 * 300);
     CHECK(parts > 60 * 300);
 }
 
