@@ -7,6 +7,7 @@ with the contacts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,7 +101,7 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
             {**self.observation_space.spaces, "torques": spaces.Box(-limits, limits, dtype=np.float32)}
         )
         if self.control == "torque":
-            self.action_parts = [
+            self.action_parts: Sequence[ActionPart] = [
                 ActionPart(f"torque of joint {number}", full=f"{limit:g} N m") for number, limit in enumerate(limits, 1)
             ]
         self.torques: Floats = np.zeros((self.env_count, JOINTS))

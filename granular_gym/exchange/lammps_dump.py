@@ -59,7 +59,7 @@ class LammpsDump:
     count: int
 
     def __init__(self, path: str | Path, world: World, env: int = 0) -> None:
-        self.path = checks.path("path", path)
+        self.path: Path = checks.path("path", path)
         self._world, self._env = check(world, env)
         packing_of(self._world, self._env)
         self.count, self._time = 0, -math.inf

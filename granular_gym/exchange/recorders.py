@@ -36,7 +36,8 @@ class GltfSeries:
     """
 
     def __init__(self, folder: Path, world: World, env: int = 0) -> None:
-        self.folder, self.count = folder, 0
+        self.folder: Path = folder
+        self.count: int = 0
         self._world, self._env = world, env
         folder.mkdir(parents=True, exist_ok=True)
 

@@ -159,7 +159,7 @@ class VtkSeries:
     count: int
 
     def __init__(self, folder: str | Path, world: World, env: int = 0) -> None:
-        self.folder = checks.path("folder", folder)
+        self.folder: Path = checks.path("folder", folder)
         self._world, self._env = check(world, env)
         self._group = _library().VtkGroup
         self._bodies = _bodies(self._world, self._env)

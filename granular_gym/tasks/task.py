@@ -218,7 +218,7 @@ class Task(Stepping):
         self.radius: float = self.grain_size()
         felt = check_touch(touch, self.pads, self.matter is MATTERS["grains"])
         self.touch: Touch = Touch(felt, self.pads, self.weight)
-        self.reads_wrenches = WRENCHES in felt
+        self.reads_wrenches: bool = WRENCHES in felt
         self.form: GrainForm = GrainForm.named(self.grain[0], self.radius)
         self.world_grain_count: int = self.grain_count * self.form.spheres
         self.preset: str = checks.choice("preset", preset, list(self.presets))

@@ -104,7 +104,9 @@ class Touch:
     """
 
     def __init__(self, kinds: Sequence[str], pads: Sequence[TouchPad], weight: float) -> None:
-        self.kinds, self.pads, self.limit = tuple(kinds), tuple(pads), np.float32(LIMIT * weight)
+        self.kinds: tuple[str, ...] = tuple(kinds)
+        self.pads: tuple[TouchPad, ...] = tuple(pads)
+        self.limit: np.float32 = np.float32(LIMIT * weight)
 
     def spaces(self) -> dict[str, Box]:
         """The space of each kind, by name."""
