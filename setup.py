@@ -177,11 +177,12 @@ def compiler_version(command: list[str]) -> str:
     return subprocess.run([*command, "--version"], text=True, capture_output=True).stdout
 
 
-def simd_flags(source: str) -> list[str]:
+def own_flags(source: str) -> list[str]:
     """Extra flags for one file."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
-        return []
-    return SIMD_FLAGS.get(os.path.basename(source), [])
+    simd = platform.machine().lower() in ("x86_64", "amd64")
+    # what Python calls runs once a call: -O3 makes it larger, not faster
+    calls = not on("GG_DEBUG") and Path(source).parent.name == "py"
+    return [*(SIMD_FLAGS.get(os.path.basename(source), []) if simd else []), *(["-O2"] if calls else [])]
 
 
 def remove_others(extension: Path) -> None:
@@ -266,7 +267,7 @@ class BuildExtension(build_ext):
         state = source_hash() + numpy.__version__ + compiler_version(compiler.compiler_so[:1])
 
         def compile_one(obj, src, extension, cc_args, postargs, pp_opts):
-            flags = [*postargs, *simd_flags(src)]
+            flags = [*postargs, *own_flags(src)]
             if cuda is not None and src == NO_CUDA_SOURCE:
                 flags.append("-DGG_CUDA=1")
             # folders of headers do not count: an isolated environment has its own, with the same headers

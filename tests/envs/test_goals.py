@@ -98,10 +98,12 @@ def test_control_periods_that_are_paid_one_by_one_must_be_steps(name: str, more:
     env.close()
 
 
-def test_the_snippet_of_the_page() -> None:
+def test_the_snippets_of_the_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "tasks" / "README.md").read_text()
-    (snippet,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(snippet, "README.md", "exec"), {"__name__": "snippet"})
+    snippets = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert snippets
+    for snippet in snippets:
+        exec(compile(snippet, "README.md", "exec"), {"__name__": "snippet"})
 
 
 def test_one_env_gives_numbers(make: Any) -> None:
