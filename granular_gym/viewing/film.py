@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,23 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Has Ctrl-C wait for the end of the block: a picture that is written in part would end the film."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        before(came[0], None)
 
 
 class Film:
@@ -88,15 +107,16 @@ class Film:
             raise ArgumentError(f"picture: expected {self._shape}, the size of the first, got {picture.shape}")
         if self._writer is None:
             raise self._failed()
-        try:
-            self._writer.append_data(picture)
-        except OSError as error:
-            # close now: the encoder would otherwise run until this process ends
-            writer, self._writer = self._writer, None
-            with _quiet(), contextlib.suppress(OSError):
-                writer.close()
-            raise self._failed() from error
-        self.count += 1
+        with _uninterrupted():
+            try:
+                self._writer.append_data(picture)
+            except OSError as error:
+                # close now: the encoder would otherwise run until this process ends
+                writer, self._writer = self._writer, None
+                with _quiet(), contextlib.suppress(OSError):
+                    writer.close()
+                raise self._failed() from error
+            self.count += 1
 
     def close(self) -> None:
         """Completes the film; further calls do nothing. The end of `with` calls it.
@@ -108,7 +128,7 @@ class Film:
             return
         writer, self._writer = self._writer, None
         try:
-            with _quiet():
+            with _quiet(), _uninterrupted():
                 writer.close()
             found = self._count_pictures(str(self.path))[0] if self.count else 0
         except (OSError, RuntimeError) as error:

@@ -88,3 +88,24 @@ def test_play_on_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and str(out / "first.png") in done.stderr
     assert not (out / "report.json").exists()
+
+
+def test_ctrl_c_leaves_films_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a picture is written Ctrl-C waits."""
+    pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
+    from granular_gym.film import Film
+
+    picture = np.zeros((32, 32, 3), np.uint8)
+    film = Film(tmp_path / "film.mp4", 5)
+    film.add(picture)
+    append = film._writer.append_data
+
+    def interrupted(picture: np.ndarray) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        append(picture)
+
+    monkeypatch.setattr(film._writer, "append_data", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        film.add(picture)
+    film.close()  # every picture is in the file
+    assert film.count == 2
