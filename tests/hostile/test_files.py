@@ -8,6 +8,7 @@ import json
 import struct
 import warnings
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,19 @@ def mutated(data: bytes, draw: np.random.Generator) -> bytes:
     return bytes(made)
 
 
+def refusals(path: Path, load: Callable[[Path], object], error: type[Exception], *, seed: int, count: int) -> int:
+    """How many of so many mutations of a file are refused: by that error, which names the file."""
+    whole, draw, refused = path.read_bytes(), np.random.default_rng(seed), 0
+    for _ in range(count):
+        path.write_bytes(mutated(whole, draw))
+        try:
+            load(path)
+        except error as said:
+            refused += 1
+            assert str(path) in str(said)
+    return refused
+
+
 @pytest.mark.parametrize("name", [*meshes(), "binary.stl"])
 def test_mutated_meshes(name: str, tmp_path: Path):
     path = tmp_path / name
@@ -97,17 +111,9 @@ def test_mutated_meshes(name: str, tmp_path: Path):
     else:
         path.write_bytes(meshes()[name])
     assert load_mesh(path).volume == 1.0
-    whole, draw, refused = path.read_bytes(), np.random.default_rng(11), 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of small holes, and of numbers that overflow
-        for _ in range(600):
-            path.write_bytes(mutated(whole, draw))
-            try:
-                load_mesh(path)
-            except gg.MeshError as error:
-                refused += 1
-                assert str(path) in str(error)
-    assert refused > 300
+        assert refusals(path, load_mesh, gg.MeshError, seed=11, count=600) > 300
 
 
 @pytest.mark.parametrize(
@@ -173,16 +179,7 @@ def test_arcs_of_extreme_radii(radii: str, corners: int):
 def test_mutated_grids(tmp_path: Path):
     path = tmp_path / "cube.npz"
     gg.Sdf.from_mesh(Mesh(CORNERS, FACES), spacing=0.25, cache=False).save(path)
-    whole, draw = path.read_bytes(), np.random.default_rng(13)
-    refused = 0
-    for _ in range(300):
-        path.write_bytes(mutated(whole, draw))
-        try:
-            gg.Sdf.from_file(path)
-        except gg.StateError as error:
-            refused += 1
-            assert str(path) in str(error)
-    assert refused > 100
+    assert refusals(path, gg.Sdf.from_file, gg.StateError, seed=13, count=300) > 100
 
 
 def npy(descr: str, shape: str, data: bytes) -> bytes:
@@ -244,16 +241,9 @@ def test_a_world_refuses_a_damaged_record():
 
 
 def test_mutated_urdf(tmp_path: Path):
-    whole, path = urdf(random_parts(3, 0)).encode(), tmp_path / "robot.urdf"
-    draw, refused = np.random.default_rng(16), 0
-    for _ in range(400):
-        path.write_bytes(mutated(whole, draw))
-        try:
-            load_arm(path)
-        except gg.DescriptionError as error:
-            refused += 1
-            assert str(path) in str(error)
-    assert refused > 100
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf(random_parts(3, 0)))
+    assert refusals(path, load_arm, gg.DescriptionError, seed=16, count=400) > 100
     bomb = "".join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 10}">' for k in range(12))
     for text in ("<a>" * 100_000, f'<!DOCTYPE r [<!ENTITY e0 "x">{bomb}]><robot>&e12;</robot>', "", "<robot/>"):
         path.write_text(text)
@@ -262,16 +252,9 @@ def test_mutated_urdf(tmp_path: Path):
 
 
 def test_mutated_robots(tmp_path: Path):
-    whole = (Path(__file__).parents[2] / "assets" / "panda.json").read_bytes()
-    path, draw, refused = tmp_path / "robot.json", np.random.default_rng(15), 0
-    for _ in range(400):
-        path.write_bytes(mutated(whole, draw))
-        try:
-            load_arm(path)
-        except gg.DescriptionError as error:
-            refused += 1
-            assert str(path) in str(error)
-    assert refused > 100
+    path = tmp_path / "robot.json"
+    path.write_bytes((Path(__file__).parents[2] / "assets" / "panda.json").read_bytes())
+    assert refusals(path, load_arm, gg.DescriptionError, seed=15, count=400) > 100
     for text in ("[" * 100_000, "null", "3", '{"links": 1e999}', json.dumps({"links": 10**400})):
         path.write_text(text)
         with pytest.raises(gg.DescriptionError):
