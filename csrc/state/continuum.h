@@ -107,8 +107,8 @@ typedef struct gg_continuum_block {
 
 /* a cell of a block, in a world with liquids */
 typedef struct gg_liquid_cell {
-    double room;              /* what tools leave of it [m3]; 0: another block's, or without liquid */
-    double bulk;              /* [Pa] */
+    double room; /* what tools leave of it [m3]; 0: another block's, or without liquid; first, if it counts */
+    double bulk; /* [Pa] */
     double full, fill, along; /* how much more than full it is: at the start, of the iterate; change along the step */
 } gg_liquid_cell;
 

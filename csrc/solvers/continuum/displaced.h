@@ -13,6 +13,10 @@
 
 GG_FN int gg_has_liquid(const gg_view *v) { return v->dims.continuum.liquid > 0; }
 
+/* what a node gives to each cell around it that counts, over an eighth, once that is measured (liquid.h); node: what
+ * liquid_flow holds of it */
+GG_FN double gg_liquid_share(gg_real4 node) { return gg_real4_at(node, 2); }
+
 /* of the dynamic tools at a block of nodes; at a block of particles */
 GG_FN gg_displaced *gg_displaced_at(const gg_view *v, int64_t e, int64_t n) {
     return v->displaced + (e * v->dims.continuum.nodes + n) * v->dims.continuum.tools;
@@ -100,7 +104,7 @@ GG_FN void gg_displaced_stiffen(const gg_view *v, int64_t e, int64_t b, const in
         for (int s = 0; sum->met && s < 8; s++) {
             int64_t at = gg_halo_node(block, corner[0] + (s & 1), corner[1] + (s >> 1 & 1), corner[2] + (s >> 2));
             const gg_displaced *own = &gg_displaced_at(v, e, at / GG_NODES)[tool];
-            double share = gg_real4_at(v->liquid_flow[e * v->dims.continuum.nodes * GG_NODES + at], 2); /* liquid.h */
+            double share = gg_liquid_share(v->liquid_flow[e * v->dims.continuum.nodes * GG_NODES + at]);
             for (int i = 0; own->met && i < 6; i++) {
                 mean[i] += 0.125 * share * own->by[at % GG_NODES][i];
             }

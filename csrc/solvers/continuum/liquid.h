@@ -4,9 +4,9 @@
  * long a run is. With V_p the volume of particle p at rest, cell c of the grid is filled to
  *   f_c = sum_p V_p W_c(x_p) / A_c,
  * where W_c is the mean of the splines of its eight nodes, and A_c the part of the integral of W_c that tools and walls
- * leave (room.h). Cells of which a node has no volume count for nothing: what such a cell would take of its other nodes goes to
- * the cells around these that count, so that every node gives away all that it has. The energy is sum_c A_c K_c max(f_c - 1, 0)^2 / 2 at the end of the substep, f_c linear in the
- * velocities:
+ * leave (room.h). Cells of which a node has no volume count for nothing: what such a cell would take of its other nodes
+ * goes to the cells around these that count, so that every node gives away all that it has. The energy is
+ * sum_c A_c K_c max(f_c - 1, 0)^2 / 2 at the end of the substep, f_c linear in the velocities:
  *   f_c(v) = f_c + dt / A_c (mean over the nodes i of c of) sum_p V_p grad w_i(x_p) . v(x_p).
  * Its gradient with respect to the velocity of a particle is dt V_p grad pi(x_p), pi_i the mean of the pressures of the
  * cells around node i. There is no tension: a cell that is not full has no pressure. K_c is the mean of the bulk moduli in
@@ -64,9 +64,6 @@ GG_FN int gg_liquid_cell_owned(const gg_view *v, int64_t e, int64_t b, const int
 }
 
 /* ---- cells and nodes ---- */
-
-/* what a node gives to each cell around it that counts, over an eighth */
-GG_FN double gg_liquid_share(gg_real4 node) { return gg_real4_at(node, 2); }
 
 /* first corner of cell k of a block in its halo */
 GG_FN int gg_liquid_cell_corner(int k) { return k / 25 * 36 + k / 5 % 5 * 6 + k % 5; }
@@ -253,8 +250,8 @@ GG_FN void gg_liquid_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     }
 }
 
-/* What was at the nodes is in cells now: keeps how crowded nodes are, in y, and their shares, in z. item: block of nodes of
- * an env */
+/* What was at the nodes is in cells now: keeps how crowded nodes are, in y, and their shares, in z. item: block of nodes
+ * of an env */
 GG_FN void gg_liquid_crowd_nodes(const gg_view *v, int64_t e, int64_t n) {
     if (n >= gg_continuum_env_of(v, e)->nodes) {
         return;
