@@ -83,7 +83,7 @@ def test_tensors_hold_the_same_bits(world: Any) -> None:
     for camera in ("pinhole", "parallel", "riding"):
         ours, theirs = world.point_cloud(camera), world.point_cloud(camera, "torch")
         assert all(isinstance(each, torch.Tensor) for each in theirs)
-        assert all(np.array_equal(one, two.numpy()) for one, two in zip(ours, theirs, strict=True))
+        assert all(np.array_equal(one, two.cpu().numpy()) for one, two in zip(ours, theirs, strict=True))
 
 
 def test_refusals(world: Any) -> None:
