@@ -67,7 +67,7 @@
       gg_tool_spread_block(v, e, i, pass))                                                                             \
     X(move_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_move(v, e, i))            \
     X(check_convergence, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_step_check_env(v, e, pass))  \
-    X(sum_wrench_blocks, v->dims.load_blocks, SKIPS, PLAIN, TEAM, v->dims.load_blocks * v->dims.tool_count * 6, ALONE, \
+    X(sum_wrench_blocks, v->dims.load_blocks, SKIPS, PLAIN, TEAM, v->dims.load_blocks * GG_THREADS, ALONE,             \
       gg_tool_wrench_block(v, e, i))                                                                                   \
     X(sum_wrench_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_wrench(v, e, i))    \
     X(close_substep, 1, COVERS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_step_close_env(v, e))           \

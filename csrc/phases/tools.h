@@ -115,52 +115,67 @@ GG_FN void gg_tool_pose_part_at(const gg_view *v, int64_t e, int64_t part, doubl
 /* the same at the start. item: part of an env */
 GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) { gg_tool_pose_part_at(v, e, part, 0.0); }
 
+/* the loads of a block of tool contacts of an env */
+typedef struct gg_tool_loads_share {
+    const gg_tool_load *first;
+    int64_t count;
+} gg_tool_loads_share;
+
+GG_FN gg_tool_loads_share gg_tool_loads_of_block(const gg_view *v, int64_t e, int64_t block) {
+    int64_t begin = block * GG_LOAD_BLOCK;
+    gg_tool_loads_share share = {v->tool_load + e * v->dims.tool_contacts + begin,
+                                 GG_MIN(GG_LOAD_BLOCK, gg_tool_loads(v, e) - begin)};
+    return share;
+}
+
 /* component k (force, then torque) of the loads of one block on one tool, added up in order */
-GG_FN float gg_tool_wrench_part(const gg_view *v, int64_t e, int64_t block, int64_t tool, int k) {
-    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
-    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
+GG_FN float gg_tool_wrench_part(const gg_tool_load *loads, int64_t count, int64_t tool, int k) {
     float sum = 0.0f;
-    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
-        if (loads[c].tool == tool) {
-            sum += gg_axis_of(k < 3 ? loads[c].force : loads[c].torque, k % 3);
-        }
+    for (int64_t c = 0; c < count; c++) {
+        float part = gg_axis_of(k < 3 ? loads[c].force : loads[c].torque, k % 3);
+        sum = loads[c].tool == tool ? sum + part : sum;
     }
     return sum;
 }
 
 /* item: block of tool contacts of an env */
 GG_FN void gg_tool_wrench_block(const gg_view *v, int64_t e, int64_t block) {
-    if (block * GG_LOAD_BLOCK >= gg_tool_loads(v, e)) {
+    gg_tool_loads_share share = gg_tool_loads_of_block(v, e, block);
+    if (share.count <= 0) {
         return;
     }
     float *sum = v->wrench_partial + (e * v->dims.load_blocks + block) * v->dims.tool_count * 6;
-    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
-    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     for (int64_t k = 0; k < v->dims.tool_count * 6; k++) {
         sum[k] = 0.0f;
     }
-    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
-        float *to = sum + (int64_t)loads[c].tool * 6;
-        to[0] += loads[c].force.x;
-        to[1] += loads[c].force.y;
-        to[2] += loads[c].force.z;
-        to[3] += loads[c].torque.x;
-        to[4] += loads[c].torque.y;
-        to[5] += loads[c].torque.z;
+    for (const gg_tool_load *load = share.first; load < share.first + share.count; load++) {
+        float *to = sum + (int64_t)load->tool * 6;
+        to[0] += load->force.x;
+        to[1] += load->force.y;
+        to[2] += load->force.z;
+        to[3] += load->torque.x;
+        to[4] += load->torque.y;
+        to[5] += load->torque.z;
     }
 }
 
 /* adds the blocks in order, and what grains asleep add. item: tool of an env */
 GG_FN void gg_tool_wrench(const gg_view *v, int64_t e, int64_t tool) {
-    double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
+    double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6, all[6];
+    for (int k = 0; k < 6; k++) {
+        all[k] = wrench[k];
+    }
     for (int64_t block = 0; block < gg_tool_blocks(v, e); block++) {
         const float *sum = v->wrench_partial + ((e * v->dims.load_blocks + block) * v->dims.tool_count + tool) * 6;
         for (int k = 0; k < 6; k++) {
-            wrench[k] += sum[k];
+            all[k] += sum[k];
         }
     }
     for (int k = 0; v->env[e].some_asleep && k < 6; k++) {
-        wrench[k] += v->kept_wrench[(e * v->dims.sleep.tools + tool) * 6 + k];
+        all[k] += v->kept_wrench[(e * v->dims.sleep.tools + tool) * 6 + k];
+    }
+    for (int k = 0; k < 6; k++) {
+        wrench[k] = all[k];
     }
 }
 

@@ -267,7 +267,7 @@ __device__ __forceinline__ void gg_each_record(const gg_gpu_team *team, const gg
                                                Body body) {
     const gg_colouring *all = &v->colouring[e];
     int64_t first = (int64_t)all->first_row[colour] * GG_LANES, end = (int64_t)all->first_row[colour + 1] * GG_LANES;
-    for (int64_t k = first + gg_team_rank(team); k < end; k += gg_team_size(team)) {
+    for (int64_t k = first + gg_team_spread_rank(team); k < end; k += gg_team_size(team)) {
         gg_scalar_records at = gg_scalar_records_at(v, e, k, first + all->contacts[colour]);
         body(at);
     }
@@ -435,7 +435,7 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
     /* all colours, one after another */
     static __device__ __forceinline__ void run(const gg_gpu_team *team, const gg_scalar_sweep *s, int64_t e) {
         const gg_colour_rows *rows = &team->memory->rows;
-        const int32_t colours = s->v->env[e].colours, rank = gg_team_rank(team), size = gg_team_size(team);
+        const int32_t colours = s->v->env[e].colours, rank = gg_team_spread_rank(team), size = gg_team_size(team);
         gg_gpu_contact next = GG_ZERO, now;
         auto load_first = [&](int32_t colour) {
             if (colour >= colours) {

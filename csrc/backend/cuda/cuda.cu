@@ -359,10 +359,11 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     }
     /* a block of continuous matter keeps a block of threads busy */
     int64_t useful = GG_MAX((v->dims.slots + GG_THREADS - 1) / GG_THREADS, v->dims.continuum.blocks);
-    int64_t teams = GG_MIN(v->dims.env_count, c->resident), blocks = near ? 1 : GG_MIN(c->resident / teams, useful);
+    gg_team_shape shape = gg_team_shape_of(v->dims.env_count, near ? 1 : useful, c->resident);
     TRY(c,
-        gg_launch(step_kernel_of(law), (int)(teams * blocks), GG_THREADS, shared, 1, c->stream, *v, c->control,
-                  c->meetings, c->partials, (int32_t)blocks, (int32_t)(near > 0), c->seconds ? c->cycles : NULL, most),
+        gg_launch(step_kernel_of(law), (int)(shape.teams * shape.blocks), GG_THREADS, shared, 1, c->stream, *v,
+                  c->control, c->meetings, c->partials, (int32_t)shape.blocks, (int32_t)(near > 0),
+                  c->seconds ? c->cycles : NULL, most),
         "starting a step");
     return GG_OK;
 }

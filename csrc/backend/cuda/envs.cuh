@@ -246,14 +246,22 @@ __device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *te
     }
 }
 
-/* one thread per block of tool contacts, tool and component */
+/* A block of threads reads a block of tool contacts together; a thread per tool and component adds them up. */
 __device__ __forceinline__ void gg_gpu_sum_wrench_blocks(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                          int32_t) {
-    int64_t per_block = v->dims.tool_count * 6;
-    for (int64_t k = gg_team_rank(team); k < gg_tool_blocks(v, e) * per_block; k += gg_team_size(team)) {
-        int64_t block = k / per_block, component = k % per_block;
-        v->wrench_partial[(e * v->dims.load_blocks + block) * per_block + component] =
-            gg_tool_wrench_part(v, e, block, component / 6, (int)(component % 6));
+    gg_tool_load *loads = team->memory->loads;
+    const int64_t components = v->dims.tool_count * 6;
+    for (int64_t block = team->block; block < gg_tool_blocks(v, e); block += team->blocks) {
+        gg_tool_loads_share share = gg_tool_loads_of_block(v, e, block);
+        for (int64_t k = threadIdx.x; k < share.count; k += GG_THREADS) {
+            loads[k] = share.first[k];
+        }
+        __syncthreads();
+        float *sum = v->wrench_partial + (e * v->dims.load_blocks + block) * components;
+        for (int64_t k = threadIdx.x; k < components; k += GG_THREADS) {
+            sum[k] = gg_tool_wrench_part(loads, share.count, k / 6, (int)(k % 6));
+        }
+        __syncthreads();
     }
 }
 

@@ -10,6 +10,7 @@
 #define GG_STEP_CUH
 
 #include "device.cuh"
+#include "team_shape.h"
 
 /* ---- team ---- */
 
@@ -103,29 +104,77 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
     return team;
 }
 
+/* ---- shares of envs, see team_shape.h ---- */
+
+/* tells the team before this one that its last env has been begun; after a barrier. fits: 0: a buffer must grow first */
+__device__ __forceinline__ void gg_gpu_hand_over(const gg_gpu_team *team, int fits) {
+    if (gg_team_rank(team) == 0) {
+        (void)gg_add_release(&team->meeting->handed, fits ? 1u : 2u);
+    }
+}
+
+/* waits for the next team to have begun an env; returns what that found to fit */
+__device__ __forceinline__ int gg_gpu_take_over(const gg_gpu_team *team) {
+    uint32_t *handed = &(team->meeting + 1)->handed;
+    int32_t *fits = team->memory->ints;
+    if (threadIdx.x == 0) {
+        uint32_t found = 0;
+        while (!(found = gg_load_acquire(handed))) {
+            GG_SPIN();
+        }
+        *fits = found == 1;
+    }
+    __syncthreads();
+    int all = *fits;
+    gg_gpu_wait(team);
+    if (gg_team_rank(team) == 0) {
+        *handed = 0;
+    }
+    return all;
+}
+
+/* shared memory of a block that steps. What its team does next is there too: registers are short within a substep */
+struct gg_step_memory {
+    gg_block_memory phase;
+    gg_env_share share;
+};
+
 /* runs up to `most` substeps of every env */
 template <class Substep>
-__device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memory *memory, gg_control *control,
+__device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_step_memory *memory, gg_control *control,
                                              gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team,
                                              int32_t near, int64_t *cycles, int32_t most, Substep substep) {
-    gg_gpu_team team = gg_gpu_team_of(view, memory, meetings, partials, blocks_per_team, near, cycles);
-    int64_t teams = (int64_t)gridDim.x / blocks_per_team;
+    gg_gpu_team team = gg_gpu_team_of(view, &memory->phase, meetings, partials, blocks_per_team, near, cycles);
+    gg_env_share *share = &memory->share;
     if (cycles && team.env == 0 && gg_team_rank(&team) == 0) {
         cycles[GG_PHASE_COUNT] = gg_cycles();
     }
-    for (; team.env < view->dims.env_count; team.env += teams) {
+    for (int32_t visit = 0;; visit++) {
+        if (threadIdx.x == 0) {
+            *share = gg_env_share_of(view->dims.env_count, most, (int32_t)gridDim.x / blocks_per_team,
+                                     (int32_t)blockIdx.x / blocks_per_team, visit);
+        }
+        __syncthreads();
+        if (!share->substeps) {
+            return;
+        }
+        team.env = share->env;
         const gg_env *env = &view->env[team.env];
-        int fits = 1;
-        for (int32_t k = 0; fits && k < most && env->substeps_done < view->params.substeps; k++) {
+        int fits = !share->begun_by_next || gg_gpu_take_over(&team);
+        for (int32_t k = 0; fits && k < share->substeps && env->substeps_done < view->params.substeps; k++) {
             fits = substep(&team, env->predicted);
         }
-        gg_team_run(&team, GG_PHASE_arrive_tools, 0);
-        if (gg_team_rank(&team) == 0) {
-            if (!fits) {
-                atomicExch(&control->overflow, 1);
-            }
-            if (env->substeps_done < view->params.substeps) {
-                atomicExch(&control->unfinished, 1);
+        if (share->goes_on_before) {
+            gg_gpu_hand_over(&team, fits);
+        } else {
+            gg_team_run(&team, GG_PHASE_arrive_tools, 0);
+            if (gg_team_rank(&team) == 0) {
+                if (!fits) {
+                    atomicExch(&control->overflow, 1);
+                }
+                if (env->substeps_done < view->params.substeps) {
+                    atomicExch(&control->unfinished, 1);
+                }
             }
         }
         gg_gpu_wait(&team);
@@ -148,7 +197,7 @@ constexpr int gg_threads_resident(gg_law law) {
         gg_##law##_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,            \
                                unsigned char *partials, int32_t blocks_per_team, int32_t near, int64_t *cycles,        \
                                int32_t most) {                                                                         \
-        GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
+        GG_BLOCK_MEMORY(gg_step_memory, memory);                                                                       \
         gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, near, cycles, most,                 \
                      gg_##law##_substep());                                                                            \
     }

@@ -30,8 +30,10 @@
 
 /* where the blocks of a team meet. Each word has a line of the cache to itself: many blocks poll the first */
 struct gg_meeting {
-    alignas(128) uint32_t turn;  /* the highest bit flips when all have arrived; the others count, and return to 0 */
-    alignas(128) int32_t joined; /* blocks that have stored their partial result, see gg_team_reduce */
+    alignas(128) uint32_t turn;   /* the highest bit flips when all have arrived; the others count, and return to 0 */
+    alignas(128) int32_t joined;  /* blocks that have stored their partial result, see gg_team_reduce */
+    alignas(128) uint32_t handed; /* the team has done its part of an env that the one before it goes on with: 1; 2:
+                                     a buffer must grow first */
 };
 
 /* size of the partial result that a block stores for its team [bytes] */
@@ -74,6 +76,7 @@ union gg_block_memory {
     uint64_t words[GG_THREADS];
     double parts_of_sums[4][GG_THREADS];
     int32_t ints[GG_THREADS];
+    gg_tool_load loads[GG_LOAD_BLOCK];
     int32_t lengths[GG_SORT_WINDOW];
 #ifndef GG_CUDA_EMULATED
     typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
@@ -96,6 +99,12 @@ __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
     return team->block * GG_THREADS + (int32_t)threadIdx.x;
 }
 __device__ __forceinline__ int32_t gg_team_size(const gg_gpu_team *team) { return team->blocks * GG_THREADS; }
+
+/* a rank that deals warps out to the blocks in turn: work for a few of the threads keeps all multiprocessors busy */
+__device__ __forceinline__ int32_t gg_team_spread_rank(const gg_gpu_team *team) {
+    const int32_t thread = (int32_t)threadIdx.x;
+    return (thread / 32 * team->blocks + team->block) * 32 + thread % 32;
+}
 
 /* Barrier of all threads of the team; writes before it are visible after it. Between blocks a sense-reversing barrier in
  * one word: what all add together is the highest bit. */

@@ -1,0 +1,62 @@
+/* team_shape.h: how many teams of how many blocks step a number of envs, and who does what. */
+#ifndef GG_TEAM_SHAPE_H
+#define GG_TEAM_SHAPE_H
+
+#include "../../base/base.h"
+
+/* What a substep of several blocks costs more than that of one, whose barriers are its own, in rounds: a round is what
+ * the threads of a block do with one item each. Measured on an H200: an env of 1,000 grains takes as long in one block,
+ * in four rounds, as in four. */
+#define GG_SHAPE_MEETING 3.0
+
+typedef struct gg_team_shape {
+    int64_t teams, blocks; /* teams, and the blocks of each */
+} gg_team_shape;
+
+/* The shape by which `envs` envs take least time. useful: blocks that an env keeps busy; resident: blocks that the GPU
+ * runs at once. */
+static inline gg_team_shape gg_team_shape_of(int64_t envs, int64_t useful, int64_t resident) {
+    gg_team_shape best = {0, 0};
+    double least = 0.0;
+    for (int64_t blocks = 1; blocks <= GG_MAX(GG_MIN(useful, resident), 1); blocks++) {
+        int64_t teams = GG_MIN(envs, resident / blocks);
+        double rounds = (double)useful / (double)blocks + (blocks > 1 ? GG_SHAPE_MEETING : 0.0);
+        double time = (double)envs / (double)teams * rounds;
+        if (!best.blocks || time < least) {
+            best.teams = teams;
+            best.blocks = blocks;
+            least = time;
+        }
+    }
+    return best;
+}
+
+/* What a team does with one env in a step */
+typedef struct gg_env_share {
+    int64_t env;
+    int32_t substeps;       /* 0: nothing is left to do */
+    int32_t begun_by_next;  /* 1: these are the last substeps of the env; the next team does the first ones */
+    int32_t goes_on_before; /* 1: these are the first; the team before does the last ones */
+} gg_env_share;
+
+/* The share of a team in an env, its number `visit` in turn.
+ *
+ * Where there are more envs than teams, the substeps of all envs, one env after another, are divided evenly, so that no
+ * team waits while others do one env more. A team whose last env is cut short does its last substeps; the next team
+ * does its first ones before all else (McNaughton's wrap-around rule). As a share is no less than an env, these are
+ * done in time, as a rule, and by a team that has not waited for another.
+ *
+ * most: substeps of each env; teams: no more than envs. */
+GG_FN gg_env_share gg_env_share_of(int64_t envs, int32_t most, int64_t teams, int64_t team, int64_t visit) {
+    int64_t all = envs * most, begin = all * team / teams, end = all * (team + 1) / teams;
+    gg_env_share share = {begin / most + visit, 0, 0, 0};
+    int64_t first = share.env * most, last = first + most;
+    if (first < end) {
+        share.substeps = (int32_t)(GG_MIN(end, last) - GG_MAX(begin, first));
+        share.begun_by_next = end < last;
+        share.goes_on_before = begin > first;
+    }
+    return share;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* test_team_shape.c: the teams that step a number of envs on a GPU (backend/cuda/team_shape.h). */
+#include "../../csrc/backend/cuda/team_shape.h"
+#include "check.h"
+
+/* blocks of 256 threads that an H200 runs at once, two on each multiprocessor */
+#define RESIDENT 264
+
+/* the largest share of env substeps that a team does, over what it would do if all blocks were busy all the time */
+static double waste(int64_t envs, int64_t useful) {
+    gg_team_shape shape = gg_team_shape_of(envs, useful, RESIDENT);
+    double share = (double)envs / (double)shape.teams, even = (double)(envs * shape.blocks) / RESIDENT;
+    return share / even;
+}
+
+static void every_shape_fits(void) {
+    for (int64_t resident = 1; resident < 300; resident += 37) {
+        for (int64_t envs = 1; envs < 2000; envs += 1 + envs / 3) {
+            for (int64_t useful = 0; useful < 500; useful += 1 + useful / 2) {
+                gg_team_shape shape = gg_team_shape_of(envs, useful, resident);
+                CHECK(shape.teams >= 1 && shape.teams <= envs);
+                CHECK(shape.blocks >= 1 && shape.blocks <= GG_MAX(useful, 1));
+                CHECK(shape.teams * shape.blocks <= resident);
+            }
+        }
+    }
+}
+
+static void promised_batches_fill_the_gpu(void) {
+    /* where there is work for all blocks, at least 95 % of them have some */
+    CHECK(waste(1, 1954) < 1.0 / 0.95);  /* 500,000 grains */
+    CHECK(waste(16, 40) < 1.0 / 0.95);   /* 10,000 */
+    CHECK(waste(148, 40) < 1.0 / 0.95);  /* 10,000 */
+    CHECK(waste(1024, 40) < 1.0 / 0.95); /* 10,000 */
+    CHECK(waste(1024, 1) < 1.0 / 0.95);  /* 1,000, whose bodies are in the shared memory of one block */
+}
+
+static void small_envs_have_a_block_of_their_own(void) {
+    gg_team_shape shape = gg_team_shape_of(64, 4, RESIDENT);
+    CHECK(shape.teams == 64 && shape.blocks == 1);
+    shape = gg_team_shape_of(148, 40, RESIDENT);
+    CHECK(shape.teams == 132 && shape.blocks == 2);
+    /* no more blocks than have work */
+    shape = gg_team_shape_of(1, 40, RESIDENT);
+    CHECK(shape.teams == 1 && shape.blocks == 40);
+}
+
+/* every substep of every env is done once, first ones by the team that begins with them */
+static void shares_cover_all_substeps(int64_t envs, int32_t most, int64_t teams) {
+    int64_t done = 0, next = 0, longest = 0, shortest = envs * most, left_open = 0;
+    for (int64_t team = 0; team < teams; team++) {
+        int64_t own = 0, visit = 0;
+        for (gg_env_share s; (s = gg_env_share_of(envs, most, teams, team, visit)).substeps; visit++) {
+            CHECK(s.env == (s.goes_on_before ? next - 1 : next));
+            CHECK(s.substeps > 0 && s.substeps <= most && !(s.begun_by_next && s.goes_on_before));
+            /* only the first env of a team goes on elsewhere, and just where the team before left it open */
+            CHECK(s.goes_on_before == (visit == 0 && left_open > 0));
+            CHECK((s.substeps == most) == !(s.begun_by_next || s.goes_on_before));
+            if (s.goes_on_before) {
+                CHECK(left_open + s.substeps == most);
+            }
+            left_open = s.begun_by_next ? s.substeps : 0;
+            next = s.env + 1;
+            own += s.substeps;
+        }
+        CHECK(!gg_env_share_of(envs, most, teams, team, visit + 1).substeps);
+        longest = GG_MAX(longest, own);
+        shortest = GG_MIN(shortest, own);
+        done += own;
+    }
+    CHECK(done == envs * most && next == envs && left_open == 0);
+    CHECK(longest - shortest <= 1);
+}
+
+int main(void) {
+    shares_cover_all_substeps(1, 7, 1);
+    shares_cover_all_substeps(148, 50, 132);
+    shares_cover_all_substeps(148, 1, 132);
+    shares_cover_all_substeps(1024, 20, 264);
+    shares_cover_all_substeps(264, 20, 264);
+    shares_cover_all_substeps(265, 3, 264);
+    every_shape_fits();
+    promised_batches_fill_the_gpu();
+    small_envs_have_a_block_of_their_own();
+    return check_report();
+}
