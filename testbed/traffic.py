@@ -127,9 +127,13 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
     Returns:
         Of global memory by phase and by array: FLOWS [bytes per grain and substep], and bytes of shared memory. Per
         substep: kernels, and barriers that block 0 has, by phase and kind. Races: those that nothing in KNOWN explains.
+
+    Raises:
+        ValueError: there is no such phase.
     """
     meter = load()
-    assert meter.gg_meter_forget(without.encode()) or not without, without
+    if not meter.gg_meter_forget(without.encode()) and without:
+        raise ValueError(f"without: expected the name of a phase, got {without!r}")
     with _worlds(of) as world:
         raw = measure(meter, lambda: world.step(of.dt, of.substeps))
         grains = world.grain_count * of.envs

@@ -23,6 +23,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from cuda_kernels import phase_names  # noqa: E402
+
 from testbed.traffic import BARRIERS, FLOWS, SCENES, WIDE, in_process, totals  # noqa: E402
 
 LIMITS = ROOT / "tests" / "unit" / "gpu_traffic.json"
@@ -85,9 +87,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--arrays", action="store_true", help="tables by array instead of by phase")
     parser.add_argument("--without", default="", metavar="PHASE", help="take the barriers of a phase not to be there")
     args = parser.parse_args(arguments)
-    if not shutil.which(os.environ.get("CXX", "g++")):
-        print("no C++ compiler: the CUDA kernels cannot be emulated")
+    if not shutil.which(os.environ.get("CXX", "g++")) or "clang" in compiler():
+        print("loads and stores are seen by calls of GCC's, which is missing: install g++, or name it by CXX")
         return 1
+    if args.without and args.without not in phase_names():
+        parser.error(f"--without: expected a phase, one of {', '.join(phase_names())}, got {args.without}")
     names = args.scenes or [*SCENES, *(WIDE if args.wide else ())]
     unknown = [name for name in names if name not in SCENES and name not in WIDE]
     if unknown:

@@ -123,3 +123,6 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         gpu_traffic.main(["spheres"])
     assert "expected some of spheres, block; spheres, team" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        gpu_traffic.main(["--without", "open_body"])
+    assert "--without: expected a phase" in capsys.readouterr().err
