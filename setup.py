@@ -10,7 +10,8 @@ place keeps its symbols; installed packages and wheels are stripped. Switches, b
     GG_EXTENSION=0    leave the extension out: for an editable installation that build_ext --inplace completes
     GG_CFLAGS         more flags for the C compiler
     GG_CUDA           auto (default): with CUDA where nvcc is found; 0: without; 1: with, or fail;
-                      emulate: kernels run on the CPU, for tests of the device code (slow)
+                      emulate: kernels run on the CPU, for tests of the device code (slow); instrument: the same,
+                      and every load and store of theirs is a call (testbed/instrumented.py)
     NVCC              the CUDA compiler; otherwise nvcc on the path or in CUDA_HOME/bin
     GG_CUDA_ARCH      compute capabilities to build for, as 75,80,90 (the last one also as PTX, for newer GPUs), or
                       native; default: 75 to 120
@@ -84,16 +85,22 @@ def compile_flags() -> tuple[list[str], list[str]]:
 CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
 #: the only C file that differs with CUDA
 NO_CUDA_SOURCE = "csrc/backend/no_cuda.c"
+#: values of GG_CUDA with which kernels run on the CPU, and their flags. Calls for loads and stores are made after most
+#: optimisations; lines are named where they are told
+EMULATED = {
+    "emulate": [],
+    "instrument": ["-O2", "-g1", "-fsanitize=thread", "-DGG_EMULATOR_INSTRUMENT"],
+}
 CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
 
 
 def nvcc() -> str | None:
     """Path of the CUDA compiler; None: build without CUDA, as GG_CUDA says or because nvcc is missing."""
     wanted = os.environ.get("GG_CUDA", "auto") or "auto"
-    if wanted in ("0", "emulate"):
+    if wanted == "0" or wanted in EMULATED:
         return None
     if wanted not in ("auto", "1"):
-        raise SystemExit(f"granular_gym: GG_CUDA: expected auto, 0, 1 or emulate, got {wanted!r}.")
+        raise SystemExit(f"granular_gym: GG_CUDA: expected auto, 0, 1, emulate or instrument, got {wanted!r}.")
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
     found = shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=os.path.join(home, "bin"))
     if not found and wanted == "1":
@@ -139,10 +146,11 @@ def cuda_command() -> list[str] | None:
     host = ["-fPIC", "-fvisibility=hidden", "-ffp-contract=off", *warn]
     optimise = "-O0" if on("GG_DEBUG") else "-O3"
     further = os.environ.get("GG_CUDA_FLAGS", "").split()
-    if os.environ.get("GG_CUDA") == "emulate":
+    kind = os.environ.get("GG_CUDA")
+    if kind in EMULATED:
         cxx = os.environ.get("CXX", "g++")
         flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR])[0]}"]
-        return [cxx, "-std=c++17", optimise, *flags, *further, "-x", "c++"]
+        return [cxx, "-std=c++17", optimise, *flags, *EMULATED[kind], *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
         return None
@@ -206,14 +214,14 @@ class BuildExtension(build_ext):
 
     def cuda_object(self) -> str:
         """Where the object of the CUDA backend is."""
-        kind = "emulated" if os.environ.get("GG_CUDA") == "emulate" else "cuda"
-        return os.path.join(self.build_temp, kind + ".o")
+        kind = os.environ.get("GG_CUDA")
+        return os.path.join(self.build_temp, f"{kind if kind in EMULATED else 'cuda'}.o")
 
     def compile_cuda(self, command: list[str]) -> None:
         """Compiles the CUDA backend into one object, where the last one is not that of the same sources and command."""
         object_file = self.cuda_object()
         hash_file = object_file + ".key"
-        headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") == "emulate" else []
+        headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") in EMULATED else []
         emulator = b"".join(header.read_bytes() for header in headers)
         key = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
         if os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key:
@@ -236,7 +244,7 @@ class BuildExtension(build_ext):
         """Links the object of the CUDA backend, and the static CUDA runtime."""
         ext.extra_objects.append(self.cuda_object())
         ext.libraries += ["stdc++"]
-        if os.environ.get("GG_CUDA") != "emulate":
+        if os.environ.get("GG_CUDA") not in EMULATED:
             ext.library_dirs.append(cuda_library_dir(command[0]))
             ext.libraries += ["cudart_static", "dl", "pthread", "rt"]
 
@@ -252,7 +260,8 @@ class BuildExtension(build_ext):
         ext.include_dirs += [numpy.get_include(), stb_include_dir()]
         ext.extra_compile_args += compiling
         ext.extra_link_args += linking
-        if not (self.inplace or on("GG_DEBUG") or os.environ.get("GG_SANITIZE")):
+        keeps = on("GG_DEBUG") or os.environ.get("GG_SANITIZE") or os.environ.get("GG_CUDA") == "instrument"
+        if not (self.inplace or keeps):
             ext.extra_link_args.append("-s")
         ext.define_macros.append(("GG_BUILD_FLAGS", '"' + " ".join(compiling) + '"'))
         ext.define_macros.append(("GG_SOURCE_HASH", f'"{source_hash()}"'))

@@ -12,17 +12,23 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "emulated"
 
 
-def build() -> Path:
-    """Builds it where it is not up to date; the folder to put on the path. Its C files are those of `make build`."""
-    PLACE.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "setup.py", "--quiet", "build", "--build-lib", str(PLACE / "lib")]
-    settings = {**os.environ, "GG_CUDA": "emulate", "GG_WERROR": "1"}
-    with (PLACE / "lock").open("w") as lock:
+def build_as(kind: str, place: Path) -> Path:
+    """Builds the package with GG_CUDA=kind where it is not up to date; the folder to put on the path. Its C files are
+    those of `make build`."""
+    place.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "setup.py", "--quiet", "build", "--build-lib", str(place / "lib")]
+    settings = {**os.environ, "GG_CUDA": kind, "GG_WERROR": "1"}
+    with (place / "lock").open("w") as lock:
         # one process builds, others wait
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
-    return PLACE / "lib"
+    return place / "lib"
+
+
+def build() -> Path:
+    """Builds it where it is not up to date; the folder to put on the path."""
+    return build_as("emulate", PLACE)
 
 
 def run(package: Path, arguments: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

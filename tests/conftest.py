@@ -57,6 +57,7 @@ LONGEST = (
     "envs/test_excavator.py",
     "hostile/test_continuum.py",
     "unit/test_cuda_build.py",
+    "unit/test_gpu_traffic.py",
     "physics/test_clumps.py",
 )
 

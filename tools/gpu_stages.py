@@ -27,6 +27,7 @@ LEFT_OUT = (
     "tests/unit/test_cuda_build.py",
     "tests/unit/test_emulated_parity.py",
     "tests/unit/test_emulated_order.py",
+    "tests/unit/test_gpu_traffic.py",
     "tests/unit/test_c.py",
     "tests/determinism/test_builds.py",
 )

@@ -2,6 +2,7 @@
 #ifndef GG_EMULATOR_ALLOCATIONS_H
 #define GG_EMULATOR_ALLOCATIONS_H
 
+#include "instrument.h"
 #include "streams.h"
 #include <algorithm>
 #include <cstdlib>
@@ -28,6 +29,7 @@ inline cudaError_t cudaMalloc(void **memory, size_t size) {
     }
     emulator::memory_access access;
     memset(found, 0xA5, size);
+    gg_meter_memory(found, size);
     r.memory[found] = size;
     r.used += size;
     *memory = found;
@@ -41,6 +43,7 @@ inline cudaError_t cudaFree(void *memory) {
     if (found != r.memory.end()) {
         r.used -= found->second;
         r.memory.erase(found);
+        gg_meter_memory(memory, 0);
         emulator::trim(r);
     }
     return cudaSuccess;

@@ -2,6 +2,7 @@
 #ifndef GG_EMULATOR_FIBRES_H
 #define GG_EMULATOR_FIBRES_H
 
+#include "instrument.h"
 #include "machine.h"
 #include <algorithm>
 #include <cstdint>
@@ -71,9 +72,12 @@ inline void visit(fibre *f) { swapcontext(now().scheduler, &f->context); }
 
 inline void yield() { leave(now().current); }
 
-inline void meet(barrier &b, unsigned count) {
+/* a barrier of `count` threads of the current one's block, of which `first` is the first */
+inline void meet(barrier &b, emulator_barrier kind, unsigned first, unsigned count) {
     unsigned round = b.round;
     if (++b.arrived == count) {
+        const block *home = now().current->home;
+        gg_meter_meet(kind, home->index * home->threads + first, count);
         b.arrived = 0;
         b.round++;
         now().progress++;
@@ -137,6 +141,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
     ucontext_t scheduler;
     s.scheduler = &scheduler;
 #endif
+    gg_meter_blocks(memories.data(), memory, end - begin);
     std::vector<fibre *> order(count);
     for (size_t k = 0; k < count; k++) {
         block &b = blocks[k / threads];
@@ -163,6 +168,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         }
         for (size_t k = 0; k < left; k++) {
             s.current = order[k];
+            gg_meter_resume(order[k]->home->index * threads + order[k]->thread);
             visit(order[k]);
         }
         left = (size_t)(std::remove_if(order.begin(), order.begin() + (long)left, [](fibre *f) { return f->done; }) -
@@ -175,6 +181,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         }
     }
     s.current = nullptr;
+    gg_meter_end();
 }
 
 } // namespace emulator

@@ -39,6 +39,12 @@ template <class Argument> inline void look_for_host_addresses(const Argument &ar
 #endif
 }
 
+/* tells an instrument of a launch and its first argument */
+template <class First, class... Others>
+inline void announce(int blocks, int threads, const First &first, const Others &...) {
+    gg_meter_launch(&first, sizeof first, (unsigned)blocks, (unsigned)threads);
+}
+
 } // namespace emulator
 
 template <class Kernel>
@@ -84,6 +90,7 @@ inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int thre
     (emulator::look_for_host_addresses(arguments), ...);
     return emulator::execute(stream, [=] {
         std::function<void()> call = [=] { kernel(arguments...); };
+        emulator::announce(blocks, threads, arguments...);
         unsigned grid = (unsigned)blocks, step = cooperative ? grid : 1;
         for (unsigned b = 0; b < grid; b += step) {
             emulator::run_blocks(b, b + step, grid, (unsigned)threads, emulator::BLOCK_MEMORY + shared, call);

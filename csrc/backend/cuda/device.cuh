@@ -52,6 +52,7 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
     const gg_view *v = team->view;
     int64_t e = team->env;
     (void)pass;
+    GG_NOTE_PHASE(phase);
     switch (phase) {
         GG_PHASES(GG_GPU_CASE)
     default:

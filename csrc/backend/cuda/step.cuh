@@ -29,6 +29,7 @@ __device__ __forceinline__ int gg_team_pass(const gg_gpu_team *team, gg_phase ph
     if (phase != GG_PHASE_sweep_colour) {
         return 0;
     }
+    GG_NOTE_PHASE(phase);
     gg_gpu_sweep(team, team->view, team->env, sweep);
     gg_gpu_clock(team, phase);
     return 1;

@@ -26,6 +26,9 @@ __device__ __forceinline__ int64_t gg_cycles() { return clock64(); }
 /* in a loop that waits for other threads: lets them run. On a GPU they do, and sleep would only delay the end */
 #define GG_SPIN() ((void)0)
 
+/* a thread enters a phase: the emulator's instrument asks for it */
+#define GG_NOTE_PHASE(phase) ((void)0)
+
 /* adds to a word; what this thread, and those it has met at a barrier, wrote before is visible to who acquires it */
 __device__ __forceinline__ uint32_t gg_add_release(uint32_t *at, uint32_t value) {
     uint32_t before;
