@@ -219,6 +219,7 @@ class World:
         light: _Floats,
         ambient: float,
         far_is_floor: bool,
+        channels_first: bool,
         device: bool = False,
         /,
     ) -> Any: ...

@@ -75,16 +75,16 @@ WORLD_METHOD(segmentation) {
 
 WORLD_METHOD(color) {
     int64_t camera = 0;
-    int floor = 0, device = 0;
+    int floor = 0, first = 0, device = 0;
     PyObject *object, *grain_color, *tool_color, *background_object, *light_object;
     gg_py_out out;
     gg_paint paint;
     memset(&paint, 0, sizeof paint);
-    if (!PyArg_ParseTuple(argument, "OOOOOfp|p:color", &object, &grain_color, &tool_color, &background_object,
-                          &light_object, &paint.ambient, &floor, &device)) {
+    if (!PyArg_ParseTuple(argument, "OOOOOfpp|p:color", &object, &grain_color, &tool_color, &background_object,
+                          &light_object, &paint.ambient, &floor, &first, &device)) {
         return NULL;
     }
-    npy_intp shape[4] = {0, 0, 0, 3}, three[1] = {3};
+    npy_intp shape[4] = {0, 0, 0, 3}, planes[4] = {0, 3, 0, 0}, three[1] = {3};
     npy_intp grain_shape[3] = {(npy_intp)self->env_count, (npy_intp)self->grain_count, 3};
     int own = PyArray_Check(grain_color) && PyArray_NDIM((PyArrayObject *)grain_color) == 3; /* of each env */
     npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
@@ -102,11 +102,14 @@ WORLD_METHOD(color) {
     }
     memcpy(paint.background, background, 3);
     paint.light = gg_v3(light[0], light[1], light[2]);
-    if (gg_py_out_new(self, device, NPY_UINT8, 4, shape, &out)) {
+    for (int k = 0; k < 3; k++) {
+        planes[k ? k + 1 : 0] = shape[k];
+    }
+    if (gg_py_out_new(self, device, NPY_UINT8, 4, first ? planes : shape, &out)) {
         return gg_py_refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_color(self->world, (int32_t)camera, floor, &paint, out.data, out.space));
+    WITHOUT_GIL(status = gg_world_color(self->world, (int32_t)camera, floor, first, &paint, out.data, out.space));
     return gg_py_finish(self, status, out.object);
 }
 

@@ -422,7 +422,8 @@ static PyMethodDef world_methods[] = {
               "the bounds, -3 - k\n"
               "tool k; or with bytes uint8: 2, 0, 1, 3 + k. Raises ArgumentError."),
     ELSEWHERE(color, METH_VARARGS,
-              "color($self, camera, grain_colors, tool_colors, background, light, ambient, far_is_floor, device=False, "
+              "color($self, camera, grain_colors, tool_colors, background, light, ambient, far_is_floor, "
+              "channels_first, device=False, "
               "/)\n--\n\n"
               "What a camera sees in colour, (env_count, height, width, 3) uint8 sRGB.\n\n"
               "grain_colors: (grain_count, 3) uint8 or (env_count, grain_count, 3), or None: sand. tool_colors: (6 + "

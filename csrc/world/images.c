@@ -131,8 +131,8 @@ gg_status gg_world_segmentation(gg_world *w, int32_t camera, int far_is_floor, i
     return status == GG_OK ? gg_fetch_outputs(w, &output, 1) : status;
 }
 
-gg_status gg_world_color(gg_world *w, int32_t camera, int far_is_floor, const gg_paint *paint, uint8_t *rgb,
-                         gg_memory_space space) {
+gg_status gg_world_color(gg_world *w, int32_t camera, int far_is_floor, int channels_first, const gg_paint *paint,
+                         uint8_t *rgb, gg_memory_space space) {
     const gg_dims *d = &w->view.dims;
     float length = gg_norm(paint->light);
     GG_EXPECT(gg_message_of(w), length > 0.0f && gg_finite(length), "light: expected a direction, got (%g, %g, %g)",
@@ -151,6 +151,7 @@ gg_status gg_world_color(gg_world *w, int32_t camera, int far_is_floor, const gg
     }
     a.bytes = staged;
     a.far_is_floor = far_is_floor;
+    a.channel_step = channels_first ? a.pixel_count : 1;
     a.paint = *paint;
     a.paint.light = gg_scale(paint->light, 1.0f / length);
     size_t colors = 3 * (size_t)d->grain_count * (size_t)(paint->grain_stride ? d->env_count : 1);

@@ -169,7 +169,14 @@ class WorldImages:
         floor = checks.flag("far_is_floor", far_is_floor)
         return self._read_as(lambda device: self._core.segmentation(index, whole, floor, device), output)
 
-    def color(self, camera: str | int, output: Output = "numpy", *, far_is_floor: bool = False) -> Any:
+    def color(
+        self,
+        camera: str | int,
+        output: Output = "numpy",
+        *,
+        far_is_floor: bool = False,
+        channels_first: bool = False,
+    ) -> Any:
         """What a camera sees in colour, in every env (env_count, height, width, 3) uint8 sRGB.
 
         One ray a pixel, the same as that of `depth`; surfaces are matt (Lambert) and cast no shadows; misses read the
@@ -179,6 +186,7 @@ class WorldImages:
             camera: name or index.
             output: see `read`.
             far_is_floor: what reads `far` is the floor, as where the camera's range ends there.
+            channels_first: (env_count, 3, height, width).
 
         Raises:
             ArgumentError: there is no such camera, or `output` is unknown.
@@ -186,12 +194,13 @@ class WorldImages:
         """
         index, _ = self._camera(camera)
         floor = checks.flag("far_is_floor", far_is_floor)
+        first = checks.flag("channels_first", channels_first)
         if self._paint is None:
             self.paint()
         look = self._paint
         assert look is not None
         look_of = look.grain_colors, look.tool_colors, look.background, look.light, look.ambient
-        return self._read_as(lambda device: self._core.color(index, *look_of, floor, device), output)
+        return self._read_as(lambda device: self._core.color(index, *look_of, floor, first, device), output)
 
     def paint(
         self,

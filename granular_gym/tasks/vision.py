@@ -18,17 +18,20 @@ from granular_gym.tasks.images import DepthImages
 class _Kind(NamedTuple):
     """What a camera sees at a pixel."""
 
-    channels: tuple[int, ...]  # last axes of the images
-    read: Callable[[World, str, Output, bool], Any]  # the images of a camera by its name; its `far` is the floor
+    channels: int  # of the images; 0: they have no such axis
+    read: Callable[[World, str, Output, bool, bool], Any]  # images: camera, output, `far` is the floor, channels first
+
+
+def _rgb(world: World, camera: str, output: Output, floor: bool, first: bool) -> Any:
+    return world.color(camera, output, far_is_floor=floor, channels_first=first)
+
+
+def _segmentation(world: World, camera: str, output: Output, floor: bool, first: bool) -> Any:
+    return world.segmentation(camera, output, dtype="uint8", far_is_floor=floor)
 
 
 RGB, SEGMENTATION = "rgb", "segmentation"
-_KINDS: Mapping[str, _Kind] = {
-    RGB: _Kind((3,), lambda world, name, output, floor: world.color(name, output, far_is_floor=floor)),
-    SEGMENTATION: _Kind(
-        (), lambda world, name, output, floor: world.segmentation(name, output, dtype="uint8", far_is_floor=floor)
-    ),
-}
+_KINDS: Mapping[str, _Kind] = {RGB: _Kind(3, _rgb), SEGMENTATION: _Kind(0, _segmentation)}
 KINDS = tuple(_KINDS)
 #: numbers of a segmentation; tool k of the world reads TOOL + k
 NOTHING, BOUNDS, GRAIN, TOOL = range(4)
@@ -73,6 +76,9 @@ class Vision:
     ) -> None:
         self.kinds: tuple[str, ...] = tuple(kinds)
         self._cameras = {name: images.images[name] for name in images.seen}
+        self._first = (
+            images.encoding == "uint8"
+        )  # as learners want bytes: the depth images have their channel first, too
         self._painted = painted
         palettes = 0 if RGB not in self.kinds else env_count if painted else 1
         self._colors: NDArray[np.uint8] = np.zeros((palettes, grain_count, 3), np.uint8)
@@ -85,11 +91,14 @@ class Vision:
 
     def spaces(self) -> dict[str, Box]:
         """The space of each entry, by name."""
-        return {
-            f"{name}_{kind}": Box(0, 255, (image.camera.height, image.camera.width, *_KINDS[kind].channels), np.uint8)
-            for name, image in self._cameras.items()
-            for kind in self.kinds
-        }
+        shown = {}
+        for name, image in self._cameras.items():
+            shape = image.camera.height, image.camera.width
+            for kind in self.kinds:
+                channels = (_KINDS[kind].channels,) if _KINDS[kind].channels else ()
+                sides = (*channels, *shape) if self._first else (*shape, *channels)
+                shown[f"{name}_{kind}"] = Box(0, 255, sides, np.uint8)
+        return shown
 
     def repaint(self, envs: Any) -> None:
         """The grains of these envs may have other colours from now on."""
@@ -104,7 +113,7 @@ class Vision:
             output: "numpy", "torch" or "device"; images stay where the world runs.
         """
         return {
-            f"{name}_{kind}": _KINDS[kind].read(world, name, output, image.floor)
+            f"{name}_{kind}": _KINDS[kind].read(world, name, output, image.floor, self._first)
             for name, image in self._cameras.items()
             for kind in self.kinds
         }

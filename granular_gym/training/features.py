@@ -49,11 +49,11 @@ def averages(name: str, images: NDArray[Any]) -> list[Floats]:
 
     Args:
         name: of the image in the observation.
-        images: (n, ...) uint8.
+        images: (n, ...) uint8, of colours with their channels first.
     """
     planes = [images]
     if name.endswith(f"_{RGB}"):
-        planes = list(np.moveaxis(images, -1, 0))
+        planes = list(np.moveaxis(images, 1, 0))
     elif name.endswith(f"_{SEGMENTATION}"):
         planes = [255.0 * (images == GRAIN), 255.0 * (images >= TOOL)]
     return [averaged(plane) for plane in planes]

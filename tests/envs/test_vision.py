@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -177,6 +179,55 @@ def test_forms_of_the_observation(make_vec: Any) -> None:
         assert same({key: value.numpy() for key, value in shown.items()}, right)
 
 
+def test_bytes_for_learners_have_their_channels_first(make_vec: Any) -> None:
+    """As their depth images have; other learners refuse what mixes both orders."""
+    whole, planes = make_vec(vision=BOTH), make_vec(vision=BOTH, depth="uint8")
+    wanted, shown = whole.reset(seed=2)[0], planes.reset(seed=2)[0]
+    assert shown["sky"].shape == (3, 1, 36, 72) and shown["sky_rgb"].shape == (3, 3, 36, 72)
+    np.testing.assert_array_equal(shown["sky_rgb"], np.moveaxis(wanted["sky_rgb"], -1, 1))
+    assert same(shown["sky_segmentation"], wanted["sky_segmentation"])
+    assert all(part.contains(shown[key][0]) for key, part in planes.single_observation_space.items())
+    preprocessing = pytest.importorskip("stable_baselines3.common.preprocessing")
+    space = make_vec(vision="rgb", depth="uint8").single_observation_space
+    images = [part for part in space.spaces.values() if len(part.shape) == 3]
+    assert len(images) == 4
+    assert all(preprocessing.is_image_space(part) for part in images)
+    assert all(preprocessing.is_image_space_channels_first(part) for part in images)
+
+
+def test_the_example_looks_at_colours(make_vec: Any) -> None:
+    """Of each image a stack of convolutions with as many channels, whichever axis they lie along."""
+    torch = pytest.importorskip("torch")
+    place = Path(__file__).parents[2] / "examples" / "ppo_single_file.py"
+    spec = importlib.util.spec_from_file_location("ppo_single_file", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    envs = make_vec(vision=BOTH, output="torch")
+    shown = envs.reset(seed=0)[0]
+    encoder = module.Encoder(envs.single_observation_space)
+    assert encoder(shown).shape == (3, encoder.size)
+    first = encoder.images["sky_rgb"][0][0]
+    assert first.in_channels == 3 and encoder.images["sky_segmentation"][0][0].in_channels == 1
+    seen: list[Any] = []
+    first.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    encoder(shown)
+    wanted = shown["sky_rgb"].float().permute(0, 3, 1, 2) / 127.5 - 1.0
+    assert seen[0].shape == wanted.shape and torch.allclose(seen[0], wanted, atol=1e-6)
+
+
+def test_a_learner_of_fixed_images_refuses_it(tmp_path: Any) -> None:
+    """SAC from pixels knows three images and where they lie."""
+    pytest.importorskip("stable_baselines3")
+    from granular_gym.training.run import Run, Settings
+    from granular_gym.training.sac import SAC, SacSettings
+
+    arguments = {"grain_count": 40, "num_threads": 1, "observation": "pixels", "vision": ["rgb"]}
+    settings = Settings("granular_gym/Bulldozer-v1", arguments, 2, privileged=True)
+    with pytest.raises(ArgumentError, match="^gaze: expected one in the recipe"):
+        Run.begin(tmp_path / "run", settings, lambda env, seed: SAC(env, seed, SacSettings(demonstrations=0)))
+
+
 def ends(space: Any) -> list[int]:
     """Where the entries of flat observations end, but the last."""
     return np.cumsum([np.prod(part.shape) for part in space.spaces.values()])[:-1].astype(int).tolist()
@@ -186,8 +237,8 @@ def test_learners_average_it(make_vec: Any) -> None:
     """Colours channel by channel; of classes where grains and where tools are."""
     from granular_gym.training.features import BLOCKS, averages, features_of
 
-    rgb = np.zeros((1, 12, 18, 3), np.uint8)
-    rgb[..., 1] = 255
+    rgb = np.zeros((1, 3, 12, 18), np.uint8)
+    rgb[:, 1] = 255
     red, green, blue = averages("sky_rgb", rgb)
     assert (green == 1.0).all() and (red == -1.0).all() and (blue == -1.0).all()
     seen = np.full((1, 12, 18), BOUNDS, np.uint8)
@@ -218,7 +269,7 @@ def test_recorded_episodes_play_again(tmp_path: Any, monkeypatch: Any) -> None:
     assert made.steps == 3
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     first = minari.load_dataset("lab/seen-v0")[0].observations
-    assert first["side_rgb"].shape == (4, 48, 64, 3) and first["side_segmentation"].shape == (4, 48, 64)
+    assert first["side_rgb"].shape == (4, 3, 48, 64) and first["side_segmentation"].shape == (4, 48, 64)
 
 
 def test_a_task_of_ones_own_keeps_its_entries() -> None:

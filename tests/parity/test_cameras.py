@@ -53,7 +53,7 @@ def test_images(name: str) -> None:
             world.paint(grain_colors=own)
             for floor in (False, True):
                 images[device].append(world.segmentation(name, dtype="uint8", far_is_floor=floor))
-                images[device].append(world.color(name, far_is_floor=floor))
+                images[device].append(world.color(name, far_is_floor=floor, channels_first=floor))
             if device == "cuda":
                 for read in (world.segmentation, world.color, partial(world.segmentation, dtype="uint8")):
                     np.testing.assert_array_equal(read(name, "device").numpy(), read(name))

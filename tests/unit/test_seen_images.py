@@ -156,6 +156,7 @@ def test_envs_have_colours_of_their_own(world: gg.World) -> None:
     world.paint(grain_colors=own)
     own[:] = 0
     np.testing.assert_array_equal(world.color("sky"), alone)
+    np.testing.assert_array_equal(world.color("sky", channels_first=True), np.moveaxis(alone, -1, 1))
     assert (alone[0] != alone[1]).any()
 
 
@@ -255,6 +256,7 @@ def test_spheres_of_clumps_read_their_ids() -> None:
         (lambda w: w.segmentation("sky", dtype="int64"), "dtype"),
         (lambda w: w.segmentation("sky", far_is_floor=2), "far_is_floor"),
         (lambda w: w.color("sky", far_is_floor=None), "far_is_floor"),
+        (lambda w: w.color("sky", channels_first="yes"), "channels_first"),
         (lambda w: w.paint(tool_colors=[(0, 0, 256), (0, 0, 0)]), "tool_colors"),
         (lambda w: w.paint(background=(1, 2)), "background"),
         (lambda w: w.paint(light=(0, 0, 0)), "light"),
