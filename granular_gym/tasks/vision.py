@@ -91,7 +91,7 @@ class Vision:
 
     def spaces(self) -> dict[str, Box]:
         """The space of each entry, by name."""
-        shown = {}
+        shown: dict[str, Box] = {}
         for name, image in self._cameras.items():
             shape = image.camera.height, image.camera.width
             for kind in self.kinds:
