@@ -366,10 +366,14 @@ gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memor
  * either */
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
                                uint8_t *bytes, gg_memory_space space);
-/* Whose surface each pixel sees, of which gg_world_depth gives the depth: codes (env_count, height, width) of paint.h. */
-gg_status gg_world_segmentation(gg_world *world, int32_t camera, int32_t *codes, gg_memory_space space);
-/* the same in colour, without shadows: rgb (env_count, height, width, 3), 8-bit sRGB */
-gg_status gg_world_color(gg_world *world, int32_t camera, const gg_paint *paint, uint8_t *rgb, gg_memory_space space);
+/* Whose surface each pixel sees, of which gg_world_depth gives the depth: codes (env_count, height, width) of paint.h;
+ * or with NULL for codes their classes. far_is_floor: what reads the camera's far depth is the floor. */
+gg_status gg_world_segmentation(gg_world *world, int32_t camera, int far_is_floor, int32_t *codes, uint8_t *classes,
+                                gg_memory_space space);
+/* the same in colour, without shadows: rgb (env_count, height, width, 3), with channels_first (env_count, 3, height,
+ * width), 8-bit sRGB */
+gg_status gg_world_color(gg_world *world, int32_t camera, int far_is_floor, int channels_first, const gg_paint *paint,
+                         uint8_t *rgb, gg_memory_space space);
 /* A depth image, as gg_world_depth_image reads it: one of metres and bytes, or both. */
 typedef struct gg_image_result {
     int32_t camera;

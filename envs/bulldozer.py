@@ -313,7 +313,7 @@ class BulldozerTask(GoalTask):
     # pictures --------------------------------------------------------------------------------------------------------
 
     def grain_colors(self, env: int) -> Floats:
-        """Grains in the goal are painted."""
+        """Grains in the goal are tinted, for people alone: no camera could see it."""
         goal, positions = self.goal[env], self.world.positions[env]
         inside = ((positions >= goal[:3]) & (positions <= goal[3:])).all(axis=1)
         colors = super().grain_colors(env)

@@ -255,7 +255,7 @@ class DoughTask(SurfaceTask):
     # pictures --------------------------------------------------------------------------------------------------------
 
     def matter_colors(self, env: int) -> Floats:
-        """See `SurfaceTask.matter_colors`."""
+        """See `Task.matter_colors`."""
         return np.tile(DOUGH_COLOR, (self.grain_count, 1))
 
     def floor_mark(self, env: int) -> Floats:

@@ -232,6 +232,7 @@ class GearTowerTask(Task):
     control_period = CONTROL_PERIOD
     density = DENSITY
     depth_view = "sky"
+    paints_episodes: ClassVar[bool] = True
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
@@ -388,7 +389,7 @@ class GearTowerTask(Task):
 
     # pictures --------------------------------------------------------------------------------------------------------
 
-    def grain_colors(self, env: int) -> Floats:
+    def matter_colors(self, env: int) -> Floats:
         """The two kinds have two colours."""
         return np.where(self.kind[env][:, None], np.array(KIND_COLORS[0], float), np.array(KIND_COLORS[1], float))
 

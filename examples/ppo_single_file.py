@@ -3,10 +3,12 @@
     python examples/ppo_single_file.py [TASK] [--steps 200000] [--envs 8] [--grains 500] [--device cpu] [--out out/ppo]
     python examples/ppo_single_file.py Bulldozer-v1 --observation state --frame-skip 5 --grains 100 --envs 1024
         --rollout 32 --minibatches 16 --device cuda
+    python examples/ppo_single_file.py Pour-v1 --vision rgb --see side_rgb cup_rgb state --grains 300
 
 To be read and changed. Sources: Schulman et al., "Proximal Policy Optimization Algorithms" (2017), and for advantages
 "High-Dimensional Continuous Control Using Generalized Advantage Estimation" (2016). Needs torch. With `--device cuda`
-world and network are on the GPU, and so are the arrays between them: the second command is meant for that.
+world and network are on the GPU, and so are the arrays between them: the second command is meant for that. The third
+learns from colours in place of depth.
 
 Prints one line per iteration and writes into the folder: policy.pt (weights), report.json (settings, and steps, return
 and speed of each iteration).
@@ -46,7 +48,8 @@ class Encoder(nn.Module):
     """Features of a dict of observations: images through convolutions, vectors as they are, scaled to -1 .. 1.
 
     Args:
-        space: the observation space of one env; keys with two axes or more are images.
+        space: the observation space of one env; keys with two axes or more are images, those of colours with their
+            channels last.
     """
 
     def __init__(self, space: gym.spaces.Dict) -> None:
@@ -63,7 +66,8 @@ class Encoder(nn.Module):
             if len(box.shape) < 2:
                 self.size += int(np.prod(box.shape))
                 continue
-            channels = box.shape[0] if len(box.shape) == 3 else 1
+            rows, columns = box.shape[:2] if key.endswith("_rgb") else box.shape[-2:]
+            channels = int(np.prod(box.shape)) // (rows * columns)
             stack = nn.Sequential(
                 layer(nn.Conv2d(channels, 16, 5, stride=2, padding=2)),
                 nn.ReLU(),
@@ -74,7 +78,7 @@ class Encoder(nn.Module):
                 nn.Flatten(),
             )
             with torch.no_grad():
-                width = stack(torch.zeros(1, channels, *box.shape[-2:])).shape[1]
+                width = stack(torch.zeros(1, channels, rows, columns)).shape[1]
             self.images[key] = nn.Sequential(stack, layer(nn.Linear(width, 128)), nn.ReLU())
             self.size += 128
         self.keys = list(space.spaces)
@@ -85,6 +89,7 @@ class Encoder(nn.Module):
         for key in self.keys:
             value = (observation[key].float() - getattr(self, f"{key}_middle")) / getattr(self, f"{key}_half")
             if key in self.images:
+                value = value.movedim(-1, 1) if key.endswith("_rgb") else value
                 value = self.images[key](value.unsqueeze(1) if value.ndim == 3 else value)
             parts.append(value.flatten(1))
         return torch.cat(parts, dim=1)
@@ -185,6 +190,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--envs", type=int, default=8)
     parser.add_argument("--grains", type=int, default=500)
     parser.add_argument("--observation", help="of the task, as state; default: images")
+    parser.add_argument("--vision", nargs="+", metavar="KIND", help="of the task: rgb, segmentation, or both")
+    parser.add_argument("--see", nargs="+", metavar="KEY", help="entries that the agent sees; default: all")
     parser.add_argument("--frame-skip", type=int, help="control periods per decision; default: 1")
     parser.add_argument("--max-episode-steps", type=int, help="default: the task's")
     parser.add_argument("--rollout", type=int, default=128, help="steps of each env between updates")
@@ -208,7 +215,7 @@ def main() -> None:
     sys.path.append(os.getcwd())  # where modules with tasks of one's own lie
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
-    names = ("max_episode_steps", "observation", "frame_skip")
+    names = ("max_episode_steps", "observation", "frame_skip", "vision")
     asked = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     envs = gym.make_vec(
         task_id(args.task),
@@ -222,6 +229,9 @@ def main() -> None:
     observation, _ = envs.reset(seed=args.seed)
     space, action_shape = envs.single_observation_space, envs.single_action_space.shape
     assert isinstance(space, gym.spaces.Dict) and action_shape is not None
+    if unknown := sorted({*(args.see or ())} - {*space}):
+        raise SystemExit(f"--see: expected entries out of {list(space)}, got {', '.join(unknown)}")
+    space = gym.spaces.Dict({key: part for key, part in space.items() if not args.see or key in args.see})
     agent = Agent(space, action_shape[0]).to(args.device)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     scale = ReturnScale(args.envs, args.gamma)

@@ -209,7 +209,7 @@ class World:
     @overload
     def depth(self, camera: int, device: bool, /) -> Any: ...
     def depth_image(self, camera: int, near: float, far: float, bytes: bool, device: bool = False, /) -> Any: ...
-    def segmentation(self, camera: int, device: bool = False, /) -> Any: ...
+    def segmentation(self, camera: int, bytes: bool, far_is_floor: bool, device: bool = False, /) -> Any: ...
     def color(
         self,
         camera: int,
@@ -218,6 +218,8 @@ class World:
         background: NDArray[np.uint8],
         light: _Floats,
         ambient: float,
+        far_is_floor: bool,
+        channels_first: bool,
         device: bool = False,
         /,
     ) -> Any: ...

@@ -56,53 +56,60 @@ WORLD_METHOD(depth_image) {
 
 WORLD_METHOD(segmentation) {
     int64_t camera = 0;
-    int device = 0;
+    int bytes = 0, floor = 0, device = 0;
     npy_intp shape[3];
     PyObject *object;
     gg_py_out out;
-    if (!PyArg_ParseTuple(argument, "O|p:segmentation", &object, &device) ||
+    if (!PyArg_ParseTuple(argument, "Opp|p:segmentation", &object, &bytes, &floor, &device) ||
         gg_py_camera_index(self, object, &camera, shape) || gg_py_begin(self)) {
         return NULL;
     }
-    if (gg_py_out_new(self, device, NPY_INT32, 3, shape, &out)) {
+    if (gg_py_out_new(self, device, bytes ? NPY_UINT8 : NPY_INT32, 3, shape, &out)) {
         return gg_py_refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_segmentation(self->world, (int32_t)camera, out.data, out.space));
+    WITHOUT_GIL(status = gg_world_segmentation(self->world, (int32_t)camera, floor, bytes ? NULL : out.data,
+                                               bytes ? out.data : NULL, out.space));
     return gg_py_finish(self, status, out.object);
 }
 
 WORLD_METHOD(color) {
     int64_t camera = 0;
-    int device = 0;
+    int floor = 0, first = 0, device = 0;
     PyObject *object, *grain_color, *tool_color, *background_object, *light_object;
     gg_py_out out;
     gg_paint paint;
     memset(&paint, 0, sizeof paint);
-    if (!PyArg_ParseTuple(argument, "OOOOOf|p:color", &object, &grain_color, &tool_color, &background_object,
-                          &light_object, &paint.ambient, &device)) {
+    if (!PyArg_ParseTuple(argument, "OOOOOfpp|p:color", &object, &grain_color, &tool_color, &background_object,
+                          &light_object, &paint.ambient, &floor, &first, &device)) {
         return NULL;
     }
-    npy_intp shape[4] = {0, 0, 0, 3}, three[1] = {3}, grain_shape[2] = {(npy_intp)self->grain_count, 3};
+    npy_intp shape[4] = {0, 0, 0, 3}, planes[4] = {0, 3, 0, 0}, three[1] = {3};
+    npy_intp grain_shape[3] = {(npy_intp)self->env_count, (npy_intp)self->grain_count, 3};
+    int own = PyArray_Check(grain_color) && PyArray_NDIM((PyArrayObject *)grain_color) == 3; /* of each env */
     npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
     const uint8_t *background = gg_py_array(self->state, "background", background_object, NPY_UINT8, 1, three);
     const float *light = background ? gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three) : NULL;
     if (!light || gg_py_camera_index(self, object, &camera, shape) ||
-        gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, 2, grain_shape,
+        gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, own ? 3 : 2, grain_shape + !own,
                             (void *)&paint.grain_color)) {
         return NULL;
     }
+    paint.grain_stride = own ? 3 * self->grain_count : 0;
     paint.tool_color = gg_py_array(self->state, "tool_colors", tool_color, NPY_UINT8, 2, tool_shape);
     if (!paint.tool_color || gg_py_begin(self)) {
         return NULL;
     }
     memcpy(paint.background, background, 3);
     paint.light = gg_v3(light[0], light[1], light[2]);
-    if (gg_py_out_new(self, device, NPY_UINT8, 4, shape, &out)) {
+    for (int k = 0; k < 3; k++) {
+        planes[k ? k + 1 : 0] = shape[k];
+    }
+    if (gg_py_out_new(self, device, NPY_UINT8, 4, first ? planes : shape, &out)) {
         return gg_py_refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_color(self->world, (int32_t)camera, &paint, out.data, out.space));
+    WITHOUT_GIL(status = gg_world_color(self->world, (int32_t)camera, floor, first, &paint, out.data, out.space));
     return gg_py_finish(self, status, out.object);
 }
 

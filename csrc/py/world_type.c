@@ -417,15 +417,17 @@ static PyMethodDef world_methods[] = {
               "The same clipped to near .. far [m]: float32 [m], or with bytes uint8, 0 at near and 255 at far.\n"
               "\nRaises ArgumentError."),
     ELSEWHERE(segmentation, METH_VARARGS,
-              "segmentation($self, camera, device=False, /)\n--\n\n"
+              "segmentation($self, camera, bytes, far_is_floor, device=False, /)\n--\n\n"
               "Whose surface each pixel of a camera sees, (env_count, height, width) int32: a grain id, -1 nothing, -2 "
               "the bounds, -3 - k\n"
-              "tool k. Raises ArgumentError."),
+              "tool k; or with bytes uint8: 2, 0, 1, 3 + k. Raises ArgumentError."),
     ELSEWHERE(color, METH_VARARGS,
-              "color($self, camera, grain_colors, tool_colors, background, light, ambient, device=False, /)\n--\n\n"
+              "color($self, camera, grain_colors, tool_colors, background, light, ambient, far_is_floor, "
+              "channels_first, device=False, "
+              "/)\n--\n\n"
               "What a camera sees in colour, (env_count, height, width, 3) uint8 sRGB.\n\n"
-              "grain_colors: (grain_count, 3) uint8, or None: sand. tool_colors: (6 + tool_count, 3) uint8, walls "
-              "first. background: (3,)\n"
+              "grain_colors: (grain_count, 3) uint8 or (env_count, grain_count, 3), or None: sand. tool_colors: (6 + "
+              "tool_count, 3) uint8, walls first. background: (3,)\n"
               "uint8. light: (3,) float32, towards the light. ambient: share of it from everywhere. Raises "
               "ArgumentError, MemoryError."),
     ELSEWHERE(to_device, METH_O,

@@ -45,6 +45,8 @@ typedef struct gg_access {
     int64_t camera, camera_bands;                  /* that is rendered, and its bands (sensors/depth.h) */
     int32_t camera_whole;                          /* 1: a CPU draws all bands of an image at once */
     int32_t camera_seen;                           /* 1: whose surfaces pixels see is kept */
+    int64_t channel_step;                          /* from a byte of a pixel's colour to the next: 1, or pixel_count */
+    int32_t far_is_floor;                          /* 1: pixels that read far_depth see the floor */
     float depth_near, depth_far, depth_span;       /* [m] */
     int64_t *tally;                                /* (env_count, tally_bins) */
     int64_t tally_bins, tally_boxes;

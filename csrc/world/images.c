@@ -110,21 +110,29 @@ static gg_status open_seen(gg_world *w, int32_t camera, gg_access *a, void **out
     return status;
 }
 
-gg_status gg_world_segmentation(gg_world *w, int32_t camera, int32_t *codes, gg_memory_space space) {
+gg_status gg_world_segmentation(gg_world *w, int32_t camera, int far_is_floor, int32_t *codes, uint8_t *classes,
+                                gg_memory_space space) {
+    GG_EXPECT(gg_message_of(w), codes || w->view.dims.tool_count - GG_WALL_COUNT <= GG_CLASS_TOOLS,
+              "dtype: expected int32 where there are more than %d tools, got uint8 with %d", (int)GG_CLASS_TOOLS,
+              (int)(w->view.dims.tool_count - GG_WALL_COUNT));
     gg_access a;
-    void *staged = codes;
-    gg_status status = open_seen(w, camera, &a, &staged, sizeof *codes, space);
+    void *out = codes ? (void *)codes : (void *)classes, *staged = out;
+    size_t width = codes ? sizeof *codes : sizeof *classes;
+    gg_status status = open_seen(w, camera, &a, &staged, width, space);
     if (status != GG_OK) {
         return status;
     }
-    a.codes = staged;
+    a.far_is_floor = far_is_floor;
+    a.codes = codes ? staged : NULL;
+    a.bytes = codes ? NULL : staged;
     const gg_phase phase = GG_PHASE_read_codes;
     status = gg_access_run(w, &a, &phase, 1, status);
-    const gg_copy_run output = {codes, staged, sizeof *codes * (size_t)(a.pixel_count * w->view.dims.env_count)};
+    const gg_copy_run output = {out, staged, width * (size_t)(a.pixel_count * w->view.dims.env_count)};
     return status == GG_OK ? gg_fetch_outputs(w, &output, 1) : status;
 }
 
-gg_status gg_world_color(gg_world *w, int32_t camera, const gg_paint *paint, uint8_t *rgb, gg_memory_space space) {
+gg_status gg_world_color(gg_world *w, int32_t camera, int far_is_floor, int channels_first, const gg_paint *paint,
+                         uint8_t *rgb, gg_memory_space space) {
     const gg_dims *d = &w->view.dims;
     float length = gg_norm(paint->light);
     GG_EXPECT(gg_message_of(w), length > 0.0f && gg_finite(length), "light: expected a direction, got (%g, %g, %g)",
@@ -132,6 +140,9 @@ gg_status gg_world_color(gg_world *w, int32_t camera, const gg_paint *paint, uin
     GG_EXPECT(gg_message_of(w), paint->ambient >= 0.0f && paint->ambient <= 1.0f,
               "ambient: expected a share in [0, 1], got %g", paint->ambient);
     GG_EXPECT(gg_message_of(w), paint->tool_color, "tool_color: expected the colours of walls and tools, got NULL");
+    GG_EXPECT(gg_message_of(w), paint->grain_stride == 0 || paint->grain_stride == 3 * d->grain_count,
+              "grain_colors: expected those of all envs or of each, got a stride of %lld bytes",
+              (long long)paint->grain_stride);
     gg_access a;
     void *staged = rgb;
     gg_status status = open_seen(w, camera, &a, &staged, 3, space);
@@ -139,9 +150,12 @@ gg_status gg_world_color(gg_world *w, int32_t camera, const gg_paint *paint, uin
         return status;
     }
     a.bytes = staged;
+    a.far_is_floor = far_is_floor;
+    a.channel_step = channels_first ? a.pixel_count : 1;
     a.paint = *paint;
     a.paint.light = gg_scale(paint->light, 1.0f / length);
-    a.paint.grain_color = gg_stage_input(w, GG_STAGING_B, paint->grain_color, 3 * (size_t)d->grain_count, &status);
+    size_t colors = 3 * (size_t)d->grain_count * (size_t)(paint->grain_stride ? d->env_count : 1);
+    a.paint.grain_color = gg_stage_input(w, GG_STAGING_B, paint->grain_color, colors, &status);
     a.paint.tool_color = gg_stage_input(w, GG_STAGING_C, paint->tool_color, 3 * (size_t)d->tool_count, &status);
     /* normals of continuous matter look at its cells, which a step or another env's picture may have used since */
     const gg_phase phases[] = {GG_PHASE_order_matter, GG_PHASE_read_colors};

@@ -23,7 +23,7 @@ class Paint:
     """Colours of a world and its light, checked; see `World.paint`.
 
     Attributes:
-        grain_colors: (grain_count, 3), or None: sand.
+        grain_colors: (grain_count, 3), or of each env (env_count, grain_count, 3), or None: sand.
         tool_colors: (6 + tool_count, 3), walls first.
         background: (3,)
         light: direction towards the light (3,).
@@ -37,9 +37,13 @@ class Paint:
     ambient: float
 
 
-def grain_colors(value: Any, grain_count: int) -> Colors | None:
-    """(grain_count, 3) colours, or None."""
-    return None if value is None else _colors("grain_colors", value, grain_count)
+def grain_colors(value: Any, grain_count: int, env_count: int | None = None) -> Colors | None:
+    """(grain_count, 3) colours, with an env_count also those of each env (env_count, grain_count, 3), or None."""
+    if value is None:
+        return None
+    if env_count is not None and checks.numbers("grain_colors", value).ndim == 3:
+        return _integers("grain_colors", value, (env_count, grain_count, 3))
+    return _colors("grain_colors", value, grain_count)
 
 
 def tool_colors(value: Any, tool_count: int) -> Colors:

@@ -22,6 +22,8 @@ from granular_gym.errors import ArgumentError, BackendError
 Floats = NDArray[np.float32]
 #: of depth images: metres, or shares of their limits
 DepthType = Literal["float32", "uint8"]
+#: of segmentations: codes, or classes
+CodeType = Literal["int32", "uint8"]
 
 
 class WorldImages:
@@ -133,18 +135,20 @@ class WorldImages:
             points = points_of(depth, dataclasses.replace(eye, pose=(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
         return PointCloud(points, depth.reshape(self.env_count, -1) < eye.far)
 
-    def segmentation(self, camera: str | int, output: Output = "numpy") -> Any:
+    def segmentation(
+        self, camera: str | int, output: Output = "numpy", *, dtype: CodeType = "int32", far_is_floor: bool = False
+    ) -> Any:
         """Whose surface `depth` sees at each pixel of a camera, in every env (env_count, height, width) int32.
 
         A grain reads its id, of a clump the sphere that is seen, of continuous matter the particle nearest to the
         surface. Other codes are negative:
 
-        | code | seen |
-        |---|---|
-        | id >= 0 | grain |
-        | -1 | nothing: depth reads `far` |
-        | -2 | the floor, the only face of the bounds that cameras see |
-        | -3 - k | tool k in the order of `tool_names`, fields of bodies and links of robots among them |
+        | code | class | seen |
+        |---|---|---|
+        | id >= 0 | 2 | grain |
+        | -1 | 0 | nothing: depth reads `far` |
+        | -2 | 1 | the floor, the only face of the bounds that cameras see |
+        | -3 - k | 3 + k | tool k in the order of `tool_names`, fields of bodies and links of robots among them |
 
         Depth and segmentation come of one drawing. Where the depth of a camera is read at each step and its
         segmentation after it, it is drawn once.
@@ -152,15 +156,27 @@ class WorldImages:
         Args:
             camera: name or index.
             output: see `read`.
+            dtype: "int32": codes; "uint8": classes, as learners want them, which do not tell grains apart.
+            far_is_floor: what reads `far` is the floor, as where the camera's range ends there.
 
         Raises:
-            ArgumentError: there is no such camera, or `output` is unknown.
+            ArgumentError: there is no such camera, `output` or `dtype` is unknown, or there are too many tools for a
+                byte.
             BackendError: "device" on the CPU.
         """
         index, _ = self._camera(camera)
-        return self._read_as(lambda device: self._core.segmentation(index, device), output)
+        whole = checks.choice("dtype", dtype, ("int32", "uint8")) == "uint8"
+        floor = checks.flag("far_is_floor", far_is_floor)
+        return self._read_as(lambda device: self._core.segmentation(index, whole, floor, device), output)
 
-    def color(self, camera: str | int, output: Output = "numpy") -> Any:
+    def color(
+        self,
+        camera: str | int,
+        output: Output = "numpy",
+        *,
+        far_is_floor: bool = False,
+        channels_first: bool = False,
+    ) -> Any:
         """What a camera sees in colour, in every env (env_count, height, width, 3) uint8 sRGB.
 
         One ray a pixel, the same as that of `depth`; surfaces are matt (Lambert) and cast no shadows; misses read the
@@ -169,18 +185,22 @@ class WorldImages:
         Args:
             camera: name or index.
             output: see `read`.
+            far_is_floor: what reads `far` is the floor, as where the camera's range ends there.
+            channels_first: (env_count, 3, height, width).
 
         Raises:
             ArgumentError: there is no such camera, or `output` is unknown.
             BackendError: "device" on the CPU.
         """
         index, _ = self._camera(camera)
+        floor = checks.flag("far_is_floor", far_is_floor)
+        first = checks.flag("channels_first", channels_first)
         if self._paint is None:
             self.paint()
         look = self._paint
         assert look is not None
-        faces = look.grain_colors, look.tool_colors, look.background
-        return self._read_as(lambda device: self._core.color(index, *faces, look.light, look.ambient, device), output)
+        look_of = look.grain_colors, look.tool_colors, look.background, look.light, look.ambient
+        return self._read_as(lambda device: self._core.color(index, *look_of, floor, first, device), output)
 
     def paint(
         self,
@@ -194,7 +214,8 @@ class WorldImages:
         """Sets how surfaces look in `color` from now on, in all envs.
 
         Args:
-            grain_colors: (grain_count, 3) integers 0 .. 255, by grain id; None: sand.
+            grain_colors: (grain_count, 3) integers 0 .. 255, by grain id, or those of each env, (env_count,
+                grain_count, 3), which go to a GPU at every reading; None: sand.
             tool_colors: (tool_count, 3) integers 0 .. 255; None: one colour for all.
             background: (3,) integers 0 .. 255, where nothing is seen.
             light: direction towards the light (3,), of any length but 0.
@@ -204,7 +225,7 @@ class WorldImages:
             ArgumentError: an argument is not what it should be.
         """
         self._paint = colors.Paint(
-            colors.grain_colors(grain_colors, self.grain_count),
+            colors.grain_colors(grain_colors, self.grain_count, self.env_count),
             colors.tool_colors(tool_colors, self.tool_count),
             colors.background_color(background),
             colors.direction(light),

@@ -40,6 +40,9 @@ def check_complete(task: Any) -> None:
             f"{name}.observation_space: expected an entry for each of `images`, lacks {', '.join(missing)}; take "
             "**self.depth_images.spaces()"
         )
+    twice = [entry for entry in task.vision.names if entry in space.spaces]  # type: ignore[union-attr]
+    if twice:
+        raise ArgumentError(f"vision: expected other entries than those of {name} itself, got {', '.join(twice)}")
     actions = getattr(task, "action_space", None)
     if not isinstance(actions, spaces.Box) or len(actions.shape) != 1 or actions.dtype != np.float32 or (
         (actions.low != -1.0).any() or (actions.high != 1.0).any()
@@ -77,9 +80,9 @@ def check_sensed(task: Any, hook: str, sensed: Any) -> None:
     """Checks what a hook, `sense` or `sense_pixels`, gave.
 
     Raises:
-        ArgumentError: other entries than those of the space shown that no camera takes, or of other shapes.
+        ArgumentError: other entries than those of the space shown that no camera gives, or of other shapes.
     """
-    name, seen = f"{type(task).__name__}.{hook}", task.depth_images.seen
+    name, seen = f"{type(task).__name__}.{hook}", {*task.depth_images.seen, *task.vision.names}
     wanted = {key: space for key, space in task.shown_space.spaces.items() if key not in seen}
     if not isinstance(sensed, Mapping) or sensed.keys() != wanted.keys():
         got = sorted(sensed) if isinstance(sensed, Mapping) else _described(sensed)

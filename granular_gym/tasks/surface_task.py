@@ -129,10 +129,6 @@ class SurfaceTask(GoalTask):
         }
         return self.reward_scale * self.gain, np.zeros(self.env_count, bool), infos
 
-    def matter_colors(self, env: int) -> Floats:
-        """Colours of the grains of an env as they are, (world_grain_count, 3) in 0 .. 255."""
-        return super().grain_colors(env)
-
     def grain_colors(self, env: int) -> Floats:
         """Grains above the target are reddish, below it bluish."""
         grains = self.world.positions[env]

@@ -58,6 +58,7 @@ from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.stepping import Stepping
 from granular_gym.tasks.touch import WRENCHES, Touch, TouchPad, check_touch
+from granular_gym.tasks.vision import Vision, check_vision
 
 GRAVITY = 9.81  # [m/s2]
 PIXELS = "pixels"  # the observation that is images alone
@@ -126,6 +127,8 @@ class Task(Stepping):
             drawn.
         touch: what the observation tells of the tools of `pads` besides: "tool_wrenches", "contact_map", or a sequence
             of both (touch.py); None: nothing.
+        vision: what the observation shows besides each depth image of a camera: "rgb", "segmentation", or a sequence
+            of both (vision.py); None: nothing.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -142,7 +145,8 @@ class Task(Stepping):
     pixels: Mapping[str, Image] = {}  # what observation="pixels" shows, which tells all; empty: there is none
     depth_view: ClassVar[str] = ""  # the image that render_mode="depth_array" shows; "": the first
     view: DepthCamera  # of pictures
-    tool_colors: Sequence[tuple[int, int, int]] = ()  # in pictures, 0 .. 255; none given: one colour for all
+    tool_colors: Sequence[tuple[int, int, int]] = ()  # 0 .. 255; none given: one colour for all
+    paints_episodes: ClassVar[bool] = False  # `matter_colors` differ from env to env: episodes draw them
     difficulties: ClassVar[Mapping[str, Any]] = {"medium": Difficulty()}  # each has a range `friction`, and any more
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows; GRAIN_SHAPES: clumps, too
@@ -180,6 +184,7 @@ class Task(Stepping):
         reads_state: bool = False,
         sensor: DepthSensor | str | None = None,
         touch: str | Sequence[str] | None = None,
+        vision: str | Sequence[str] | None = None,
     ) -> None:
         check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
         self.env_count: int = checks.integer("env_count", env_count, 1)
@@ -221,6 +226,10 @@ class Task(Stepping):
         self.reads_wrenches: bool = WRENCHES in felt
         self.form: GrainForm = GrainForm.named(self.grain[0], self.radius)
         self.world_grain_count: int = self.grain_count * self.form.spheres
+        kinds = check_vision(vision, self.shows_images and bool(self.depth_images.seen))
+        self.vision: Vision = Vision(
+            kinds, self.depth_images, self.env_count, self.world_grain_count, painted=self.paints_episodes
+        )
         self.preset: str = checks.choice("preset", preset, list(self.presets))
         # those of grains, which settle before a continuum takes their place, and those of the matter
         self._grain_pace: Pace = self.pace_of(self.presets[self.preset])
@@ -277,14 +286,13 @@ class Task(Stepping):
 
     @property
     def shown_space(self) -> spaces.Dict:
-        """The observation space of one env, as `observation` and `touch` choose."""
-        if self.observation == "images" and not self.touch.kinds:
-            return self.observation_space
+        """The observation space of one env, as `observation`, `touch` and `vision` choose."""
+        further: dict[str, spaces.Space[Any]] = {**self.touch.spaces(), **self.vision.spaces()}
         if self.observation == "images":
-            return spaces.Dict({**self.observation_space.spaces, **self.touch.spaces()})
-        images: dict[str, spaces.Space[Any]] = {**self.depth_images.spaces()} if self.shows_images else {}
+            return spaces.Dict({**self.observation_space.spaces, **further}) if further else self.observation_space
+        images = self.depth_images.spaces() if self.shows_images else {}
         state = {STATE: self.state_vector.space} if self.shows_state and self.state_vector is not None else {}
-        return spaces.Dict({**images, **state, **self.touch.spaces()})
+        return spaces.Dict({**images, **state, **further})
 
     def _make_noise(self, sensor: Any) -> SensorNoise | None:
         """Errors of the depth cameras; None: there are none."""
@@ -301,10 +309,17 @@ class Task(Stepping):
         """The settings of the contact solver at a pace."""
         return Solver(iterations=pace.iterations, tolerance=pace.tolerance, sleep=True)
 
-    def grain_colors(self, env: int) -> Floats:
-        """Colours of the grains of an env in pictures, (world_grain_count, 3) in 0 .. 255."""
+    def matter_colors(self, env: int) -> Floats:
+        """Colours of the grains of an env as they are, which its cameras see: (world_grain_count, 3) in 0 .. 255.
+
+        What `begin` draws of them stays for the episode; `paints_episodes` then says so.
+        """
         colors: Floats = self.form.for_world(sand_colors(self.grain_count))
         return colors
+
+    def grain_colors(self, env: int) -> Floats:
+        """The same in pictures for people, who may see more than cameras do."""
+        return self.matter_colors(env)
 
     def floor_mark(self, env: int) -> Floats | None:
         """A rectangle that pictures of an env tint on the floor, (8,) as `World.picture` takes it; None: none."""
@@ -432,6 +447,7 @@ class Task(Stepping):
             self.fresh[envs] = True
             self._results, self._idle, self._paid = None, False, None
             self.begin(envs, dict(options or {}))
+            self.vision.repaint(envs)
 
     def step(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """See `Stepping.step`."""
@@ -456,6 +472,9 @@ class Task(Stepping):
             check_sensed(self, hook, sensed)
             self._checked.add(hook)
         images = self.depth_images.observed(self._take_images(output))
+        if self.vision.kinds:  # after the depths, which then bring along what they are of
+            self.vision.paint(self.world, self.matter_colors, self._painted_tools())
+            images.update(self.vision.sense(self.world, output))
         return {**images, **(sensed if output == "numpy" else self.to_output(sensed, output))}
 
     def outcome(self) -> Outcome:
@@ -517,9 +536,12 @@ class Task(Stepping):
             self.view if camera is None else camera,
             env=env,
             grain_colors=self.grain_colors(env).astype(np.uint8),
-            tool_colors=np.array(self.tool_colors, np.uint8) if self.tool_colors else None,
+            tool_colors=self._painted_tools(),
             floor_mark=self.floor_mark(env),
         )
+
+    def _painted_tools(self) -> NDArray[np.uint8] | None:
+        return np.array(self.tool_colors, np.uint8) if self.tool_colors else None
 
     def depth_pictures(self) -> Floats:
         """What the camera `depth_view` sees in all envs, (env_count, H, W) float32 [m]; a task without images has none.
@@ -558,6 +580,7 @@ class Task(Stepping):
         self.fresh = saved["fresh"].copy()
         self.friction = saved["friction"].copy()
         self.randomization.values = saved["randomized"].copy()
+        self.vision.repaint(slice(None))
         if self.noise is not None:
             self.noise.load(saved)
         for name, values in saved["episode"].items():

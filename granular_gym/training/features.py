@@ -19,12 +19,14 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import bare_id, entry_of, loaded
 from granular_gym.tasks.state_vector import NAME as STATE
+from granular_gym.tasks.vision import GRAIN, RGB, SEGMENTATION, TOOL
 from granular_gym.training.rows import Rows, record_kind, records
 
 BLOCKS = 6  # an image is averaged over so many blocks along each side
 SKY_FAR = 3.0  # [m] depth of the floor below the bulldozer's sky camera
 SKY_HALF = (4.0, 2.0)  # [m] half of the field it sees
 VEHICLE = (-0.50, 0.62, 0.52)  # [m] rear, front, half width of what hides the grains below the vehicle
+DEPTHS = ("ego", "sky")  # images of the bulldozer that its features read on their own
 THIN = 0.03  # [m] lower heights are noise of the image
 
 #: info of one env
@@ -32,7 +34,7 @@ Info = dict[str, Any]
 
 
 def averaged(images: NDArray[Any]) -> Floats:
-    """Images (n, 1, H, W) uint8 averaged over BLOCKS x BLOCKS blocks, in [-1, 1]: (n, BLOCKS^2)."""
+    """Images (n, 1, H, W) or (n, H, W) of 0 .. 255 averaged over BLOCKS x BLOCKS blocks, in [-1, 1]: (n, BLOCKS^2)."""
     values: Floats = images.reshape(images.shape[0], *images.shape[-2:]).astype(np.float32)
     for axis, size in ((1, values.shape[1]), (2, values.shape[2])):
         starts = np.linspace(0, size, BLOCKS + 1).astype(int)[:-1]
@@ -42,6 +44,21 @@ def averaged(images: NDArray[Any]) -> Floats:
     return values.reshape(len(values), -1) / 127.5 - 1.0
 
 
+def averages(name: str, images: NDArray[Any]) -> list[Floats]:
+    """What is averaged of an image of bytes: depth itself, the channels of colours, where grains and where tools are.
+
+    Args:
+        name: of the image in the observation.
+        images: (n, ...) uint8, of colours with their channels first.
+    """
+    planes = [images]
+    if name.endswith(f"_{RGB}"):
+        planes = list(np.moveaxis(images, 1, 0))
+    elif name.endswith(f"_{SEGMENTATION}"):
+        planes = [255.0 * (images == GRAIN), 255.0 * (images >= TOOL)]
+    return [averaged(plane) for plane in planes]
+
+
 def scaled(values: Floats, space: spaces.Box) -> Floats:
     """Numbers (n, k) of a bounded space scaled to [-1, 1]."""
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)
@@ -49,7 +66,7 @@ def scaled(values: Floats, space: spaces.Box) -> Floats:
 
 
 class Features:
-    """Features of any task: every image averaged over blocks, every other entry scaled to [-1, 1].
+    """Features of any task: every image averaged over blocks (`averages`), every other entry scaled to [-1, 1].
 
     Args:
         space: observation space of one env, made with depth="uint8".
@@ -83,7 +100,7 @@ class Features:
 
     def __call__(self, observations: Arrays, infos: Sequence[Info]) -> Rows:
         """Features (n, size) of observations (n, ...) by name and one info per env."""
-        parts = [averaged(observations[name]) for name in self.images]
+        parts = [part for name in self.images for part in averages(name, observations[name])]
         parts += [scaled(observations[name], part) for name, part in self.vectors]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
@@ -119,7 +136,7 @@ class Bulldozer(Features):
 
     The sky camera gives the height of the grains over the field. Of those outside the goal box: centre and spread; of
     all: the share inside. Positions are in the vehicle's frame, in units of 4 m. The ego camera is averaged over
-    blocks.
+    blocks, and so is what cameras see besides depth.
     """
 
     def goals(self, observations: Arrays, infos: Sequence[Info]) -> Floats:
@@ -164,6 +181,7 @@ class Bulldozer(Features):
             pose[:, :2] / SKY_HALF,
             np.stack([cos, sin], axis=1),
             averaged(observations["ego"]),
+            *(part for name in self.images if name not in DEPTHS for part in averages(name, observations[name])),
         ]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
@@ -223,7 +241,7 @@ def features_of(task: str, space: spaces.Dict) -> Features:
     """
     if list(space.spaces) == [STATE]:
         return State(space)
-    if all(len(part.shape or ()) == 3 for part in space.spaces.values()):
+    if all(part.dtype == np.uint8 for part in space.spaces.values()):
         return Features(space)  # nothing but images
     own = entry_of(task).features
     kind: type[Features] = _FEATURES.get(bare_id(task), Features) if own is None else loaded(own)

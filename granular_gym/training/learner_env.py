@@ -111,6 +111,8 @@ class LearnerEnv(VecEnvWrapper):
         if not self._whole:
             return self.state_vector
         axes = {name: image.mirror_axis for name, image in task.pixels.items()}
+        if task.vision.kinds:  # the light comes from one side
+            return None
         return None if None in axes.values() else Mirror(task.state_vector, axes)
 
     @property

@@ -4,6 +4,7 @@ memory of a block."""
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,13 @@ def test_images(name: str) -> None:
             world.set_grains(positions=world.positions[:1] + np.float32((0.01, 0.02, 0.03)), envs=[1])
             images[device] = [world.depth(name), world.depth(name, limits=(0.2, 1.2), dtype="uint8")]
             images[device] += [world.segmentation(name), world.color(name), world.depth(name)]
+            own = np.random.default_rng(1).integers(0, 256, (2, world.grain_count, 3))
+            world.paint(grain_colors=own)
+            for floor in (False, True):
+                images[device].append(world.segmentation(name, dtype="uint8", far_is_floor=floor))
+                images[device].append(world.color(name, far_is_floor=floor, channels_first=floor))
             if device == "cuda":
-                for read in (world.segmentation, world.color):
+                for read in (world.segmentation, world.color, partial(world.segmentation, dtype="uint8")):
                     np.testing.assert_array_equal(read(name, "device").numpy(), read(name))
     for one, other in zip(images["cpu"], images["cuda"], strict=True):
         np.testing.assert_array_equal(one, other)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym.tasks.registry import newest_ids
 from testbed.planar import pile_under_plunger
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "envs"))
@@ -53,6 +54,37 @@ def test_episode_of_a_task(name: str, steps: int) -> None:
     assert not same(answers[0][0], answers[-1][0])
     cpu.close()
     gpu.close()
+
+
+@pytest.mark.parametrize("name", newest_ids())
+def test_what_cameras_of_a_task_see(name: str) -> None:
+    """Colours and classes through a reset of one env, on the host and as arrays that stay on the GPU."""
+    if name.split("/")[1].startswith(("AntOnSand", "ExcavatorForce")):
+        pytest.importorskip("mujoco")
+    settings = {**small(name), "vision": ("rgb", "segmentation"), "num_envs": 2}
+    cpu = gym.make_vec(name, device="cpu", **settings)
+    answers = [cpu.reset(seed=5)[0]]  # the bed is settled by the first, and read from the cache by the others
+    gpu, kept = (gym.make_vec(name, device="cuda", output=output, **settings) for output in ("numpy", "device"))
+    assert same(answers[0], gpu.reset(seed=5)[0])
+    held = [kept.reset(seed=5)[0]]
+    actions = np.random.default_rng(5).uniform(-1, 1, cpu.action_space.shape).astype(np.float32)
+    for number in range(3):
+        if number == 1:
+            mask = {"reset_mask": np.array([False, True])}
+            one, two, three = (envs.reset(options=mask) for envs in (cpu, gpu, kept))
+        else:
+            one, two, three = (envs.step(actions) for envs in (cpu, gpu, kept))
+        assert same(one[0], two[0]), f"step {number}"
+        answers.append(one[0])
+        held.append(three[0])
+    for shown, there in zip(answers, held, strict=True):
+        assert all(isinstance(array, gg.DeviceArray) for array in there.values())
+        assert same(shown, {key: array.numpy() for key, array in there.items()})
+    for key in shown:
+        if key.endswith("_rgb"):
+            assert not same(answers[0][key], answers[2][key]), "an env began again"
+    for envs in (cpu, gpu, kept):
+        envs.close()
 
 
 @pytest.mark.parametrize("mode", ["ncp", "penalty"])

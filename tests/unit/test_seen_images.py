@@ -125,6 +125,57 @@ def test_colours(world: gg.World) -> None:
     )
 
 
+def test_classes_are_those_of_codes(world: gg.World) -> None:
+    """In a byte; where `far` is the floor, what reads it is the floor in the light."""
+    table = {NOTHING: 0, FLOOR: 1, BALL: 3, BAR: 4}
+    for camera in ("sky", "side", "short"):
+        codes, classes = world.segmentation(camera), world.segmentation(camera, dtype="uint8")
+        assert classes.dtype == np.uint8
+        np.testing.assert_array_equal(classes, np.vectorize(lambda code: table.get(code, 2))(codes))
+    at_end = world.depth("short") == 0.5
+    assert at_end.any() and (world.segmentation("short", far_is_floor=True)[at_end] == FLOOR).all()
+    assert (world.segmentation("short", dtype="uint8", far_is_floor=True)[at_end] == 1).all()
+    floor = world.color("sky")[world.segmentation("sky") == FLOOR]
+    np.testing.assert_array_equal(world.color("short", far_is_floor=True)[at_end], floor[: at_end.sum()])
+    for one, other in (
+        (world.color("short"), world.color("short", far_is_floor=True)),
+        (world.segmentation("short"), world.segmentation("short", far_is_floor=True)),
+    ):
+        np.testing.assert_array_equal(one[~at_end], other[~at_end])
+        assert (one[at_end] != other[at_end]).any()
+
+
+def test_envs_have_colours_of_their_own(world: gg.World) -> None:
+    """Each what it would have alone; the array that was given may change afterwards."""
+    draw = np.random.default_rng(0)
+    own = draw.integers(0, 256, (2, 25, 3)).astype(np.uint8)
+    alone = []
+    for env in range(2):
+        world.paint(grain_colors=own[env])
+        alone.append(world.color("sky")[env])
+    world.paint(grain_colors=own)
+    own[:] = 0
+    np.testing.assert_array_equal(world.color("sky"), alone)
+    np.testing.assert_array_equal(world.color("sky", channels_first=True), np.moveaxis(alone, -1, 1))
+    assert (alone[0] != alone[1]).any()
+
+
+def test_a_byte_has_room_for_253_tools() -> None:
+    for count in (253, 254):
+        scene = gg.Scene(((-1, -1, 0), (1, 1, 1)))
+        scene.add_material(density=1000.0, radius=0.1)
+        scene.add_grains(0, [(0.0, 0.0, 0.1)])
+        for height in [0.3] * (count - 1) + [0.35]:
+            scene.add_tool(gg.Sdf.sphere(0.1), pose=(0.0, 0.0, height))
+        scene.add_camera(gg.DepthCamera.orthographic(height=4, width=4, extent=0.1, far=1.0, **ABOVE), name="sky")
+        with scene.build(num_threads=1) as made:
+            if count == 254:
+                with pytest.raises(gg.ArgumentError, match="^dtype: expected int32 where there are more than 253"):
+                    made.segmentation("sky", dtype="uint8")
+            else:
+                assert made.segmentation("sky", dtype="uint8").max() == 255
+
+
 def test_default_colours_tell_grains_from_tools(world: gg.World) -> None:
     seen, rgb = world.segmentation("side"), world.color("side").astype(int)
     for code in (BALL, FLOOR, NOTHING):
@@ -199,6 +250,13 @@ def test_spheres_of_clumps_read_their_ids() -> None:
         (lambda w: w.segmentation("moon"), "camera"),
         (lambda w: w.color("sky", "paper"), "output"),
         (lambda w: w.paint(grain_colors=np.zeros((3, 3), int)), "grain_colors"),
+        (lambda w: w.paint(grain_colors=np.zeros((3, 25, 3), int)), "grain_colors"),
+        (lambda w: w.paint(grain_colors=np.full((2, 25, 3), -1)), "grain_colors"),
+        (lambda w: w.paint(grain_colors=[[(1, 2, 3)], [(1, 2)]]), "grain_colors"),
+        (lambda w: w.segmentation("sky", dtype="int64"), "dtype"),
+        (lambda w: w.segmentation("sky", far_is_floor=2), "far_is_floor"),
+        (lambda w: w.color("sky", far_is_floor=None), "far_is_floor"),
+        (lambda w: w.color("sky", channels_first="yes"), "channels_first"),
         (lambda w: w.paint(tool_colors=[(0, 0, 256), (0, 0, 0)]), "tool_colors"),
         (lambda w: w.paint(background=(1, 2)), "background"),
         (lambda w: w.paint(light=(0, 0, 0)), "light"),

@@ -33,8 +33,10 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def section(name: str) -> str:
-    """The spaces of a task in Markdown: of both kinds of observation, and of actions."""
+    """The spaces of a task in Markdown: of both kinds of observation, of what `vision` adds, and of actions."""
     images, state = gymnasium.make(name), gymnasium.make(name, observation="state")
+    seeing = gymnasium.make(name, vision=("rgb", "segmentation"))
+    added = {key: part for key, part in seeing.observation_space.items() if key not in images.observation_space.spaces}
     lines = [
         "## Spaces",
         "",
@@ -45,10 +47,12 @@ def section(name: str) -> str:
         "|---|---|---|---|---|",
         *rows("observation", images.observation_space),
         *rows('with `observation="state"`', state.observation_space),
+        *rows('with `vision=("rgb", "segmentation")` also', spaces.Dict(added)),
         *rows("action", images.action_space),
     ]
     images.close()
     state.close()
+    seeing.close()
     return "\n".join(lines) + "\n"
 
 
