@@ -7,7 +7,7 @@
 
 /* the largest share of env substeps that a team does, over what it would do if all blocks were busy all the time */
 static double waste(int64_t envs, int64_t useful) {
-    gg_team_shape shape = gg_team_shape_of(envs, useful, RESIDENT);
+    gg_team_shape shape = gg_team_shape_of(envs, useful, RESIDENT, GG_SHAPE_MEETING);
     double share = (double)envs / (double)shape.teams, even = (double)(envs * shape.blocks) / RESIDENT;
     return share / even;
 }
@@ -16,7 +16,7 @@ static void every_shape_fits(void) {
     for (int64_t resident = 1; resident < 300; resident += 37) {
         for (int64_t envs = 1; envs < 2000; envs += 1 + envs / 3) {
             for (int64_t useful = 0; useful < 500; useful += 1 + useful / 2) {
-                gg_team_shape shape = gg_team_shape_of(envs, useful, resident);
+                gg_team_shape shape = gg_team_shape_of(envs, useful, resident, GG_SHAPE_MEETING);
                 CHECK(shape.teams >= 1 && shape.teams <= envs);
                 CHECK(shape.blocks >= 1 && shape.blocks <= GG_MAX(useful, 1));
                 CHECK(shape.teams * shape.blocks <= resident);
@@ -34,14 +34,22 @@ static void promised_batches_fill_the_gpu(void) {
     CHECK(waste(1024, 1) < 1.0 / 0.95);  /* 1,000, whose bodies are in the shared memory of one block */
 }
 
-static void small_envs_have_a_block_of_their_own(void) {
-    gg_team_shape shape = gg_team_shape_of(64, 4, RESIDENT);
-    CHECK(shape.teams == 64 && shape.blocks == 1);
-    shape = gg_team_shape_of(148, 40, RESIDENT);
-    CHECK(shape.teams == 132 && shape.blocks == 2);
+static void shapes_are_those_measured_to_be_fastest(void) {
+    gg_team_shape shape = gg_team_shape_of(148, 40, RESIDENT, GG_SHAPE_MEETING);
+    CHECK(shape.blocks >= 4 && shape.blocks <= 8);
+    /* 1,000 grains in the shared memory of a block, or in memory */
+    shape = gg_team_shape_of(1024, 1, RESIDENT, GG_SHAPE_MEETING);
+    CHECK(shape.teams == RESIDENT && shape.blocks == 1);
+    shape = gg_team_shape_of(1024, 4, RESIDENT, GG_SHAPE_MEETING);
+    CHECK(shape.teams == RESIDENT && shape.blocks == 1);
     /* no more blocks than have work */
-    shape = gg_team_shape_of(1, 40, RESIDENT);
+    shape = gg_team_shape_of(1, 40, RESIDENT, GG_SHAPE_MEETING);
     CHECK(shape.teams == 1 && shape.blocks == 40);
+    /* particles of matter, of which a multiprocessor runs one block: 1,000 in about 30 blocks of cells */
+    shape = gg_team_shape_of(1024, 30, RESIDENT / 2, GG_SHAPE_MEETING_MATTER);
+    CHECK(shape.teams == RESIDENT / 2 && shape.blocks == 1);
+    shape = gg_team_shape_of(64, 30, RESIDENT / 2, GG_SHAPE_MEETING_MATTER);
+    CHECK(shape.teams == 64 && shape.blocks == 2);
 }
 
 /* every substep of every env is done once, first ones by the team that begins with them */
@@ -80,6 +88,6 @@ int main(void) {
     shares_cover_all_substeps(265, 3, 264);
     every_shape_fits();
     promised_batches_fill_the_gpu();
-    small_envs_have_a_block_of_their_own();
+    shapes_are_those_measured_to_be_fastest();
     return check_report();
 }

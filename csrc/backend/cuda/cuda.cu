@@ -359,7 +359,8 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     }
     /* a block of continuous matter keeps a block of threads busy */
     int64_t useful = GG_MAX((v->dims.slots + GG_THREADS - 1) / GG_THREADS, v->dims.continuum.blocks);
-    gg_team_shape shape = gg_team_shape_of(v->dims.env_count, near ? 1 : useful, c->resident);
+    double meeting = law == GG_LAW_continuum ? GG_SHAPE_MEETING_MATTER : GG_SHAPE_MEETING;
+    gg_team_shape shape = gg_team_shape_of(v->dims.env_count, near ? 1 : useful, c->resident, meeting);
     TRY(c,
         gg_launch(step_kernel_of(law), (int)(shape.teams * shape.blocks), GG_THREADS, shared, 1, c->stream, *v,
                   c->control, c->meetings, c->partials, (int32_t)shape.blocks, (int32_t)(near > 0),

@@ -4,24 +4,28 @@
 
 #include "../../base/base.h"
 
-/* What a substep of several blocks costs more than that of one, whose barriers are its own, in rounds: a round is what
- * the threads of a block do with one item each. Measured on an H200: an env of 1,000 grains takes as long in one block,
- * in four rounds, as in four. */
-#define GG_SHAPE_MEETING 3.0
+/* What barriers between blocks add to a substep, in rounds: a round is what the threads of a block do with one item
+ * each. Matter, whose linear solves meet often, meets for longer. Fitted to an H200: 148 envs of 10,000 grains in teams
+ * of 1, 2 and 4 blocks, 64 and 1,024 envs of 1,000 particles in teams of 2 and 1. */
+#define GG_SHAPE_MEETING        1.5
+#define GG_SHAPE_MEETING_MATTER 10.0
+/* so many teams at a time make a round twice as long, as their envs compete for the cache */
+#define GG_SHAPE_CROWD 250.0
 
 typedef struct gg_team_shape {
     int64_t teams, blocks; /* teams, and the blocks of each */
 } gg_team_shape;
 
 /* The shape by which `envs` envs take least time. useful: blocks that an env keeps busy; resident: blocks that the GPU
- * runs at once. */
-static inline gg_team_shape gg_team_shape_of(int64_t envs, int64_t useful, int64_t resident) {
+ * runs at once; meeting: what barriers between blocks cost, in rounds. */
+static inline gg_team_shape gg_team_shape_of(int64_t envs, int64_t useful, int64_t resident, double meeting) {
     gg_team_shape best = {0, 0};
     double least = 0.0;
     for (int64_t blocks = 1; blocks <= GG_MAX(GG_MIN(useful, resident), 1); blocks++) {
         int64_t teams = GG_MIN(envs, resident / blocks);
-        double rounds = (double)useful / (double)blocks + (blocks > 1 ? GG_SHAPE_MEETING : 0.0);
-        double time = (double)envs / (double)teams * rounds;
+        double round = 1.0 + (double)teams / GG_SHAPE_CROWD;
+        double substep = (double)useful / (double)blocks * round + (blocks > 1 ? meeting : 0.0);
+        double time = (double)envs / (double)teams * substep;
         if (!best.blocks || time < least) {
             best.teams = teams;
             best.blocks = blocks;
