@@ -27,6 +27,10 @@ class ExchangeError(ArgumentError):
     """A file of another program that cannot be used; the message names file, line and fault."""
 
 
+class DatasetError(ArgumentError):
+    """Data of `granular_gym.learned` that cannot be used; the message names file, entry and fault."""
+
+
 class OverlapError(ArgumentError):
     """A scene whose grains lie in each other, in tools, in walls or outside the bounds; the message says how many, how
     deep and where."""
