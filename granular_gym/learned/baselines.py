@@ -1,9 +1,9 @@
 """baselines.py: what a discrete element learner is compared with, under the same interface.
 
-`Ballistic`: gravity alone. `GraphNetwork`: a GNS-type network (arXiv 2002.09405), without any symmetry. `Equivariant`: an
-EGNN-type one (arXiv 2102.09844), whose messages act along edges. `Subequivariant`: an SGNN-type one (arXiv 2210.07034),
-whose vectors are combined by scalars, with gravity as one of them. All are small networks of our own in the manner of
-these papers, not their code.
+`Ballistic`: gravity and walls. `GraphNetwork`: a GNS-type network (arXiv 2002.09405), without any symmetry.
+`Equivariant`: an EGNN-type one (arXiv 2102.09844), whose messages act along edges. `Subequivariant`: an SGNN-type one
+(arXiv 2210.07034), whose vectors are combined by scalars, with gravity as one of them. All are small networks of our own
+in the manner of these papers, not their code.
 
 So that the comparison is fair they all have gravity and the Euler step (`simulator.py`), the rest lengths of bonds, the
 walls, the relative velocities, the same neighbours, bounded accelerations and heads that begin near zero.
@@ -69,11 +69,18 @@ class Edges:
         bonded[met.bonds] = 1.0
         length = met.away.square().sum(-1).clamp_min(1e-12).sqrt()
         scalars = torch.stack([length, met.gap, bonded, met.separation, met.speed], 1).clamp(-SPEED_RANGE, SPEED_RANGE)
-        twice = (lambda value: torch.cat([value[:mutual], value[:mutual]]))
-        mirrored = (lambda value: torch.cat([value[:mutual], -value[:mutual]]))
+
+        def twice(value: torch.Tensor) -> torch.Tensor:
+            return torch.cat([value[:mutual], value[:mutual]])
+
+        def mirrored(value: torch.Tensor) -> torch.Tensor:
+            return torch.cat([value[:mutual], -value[:mutual]])
+
         receiver, wall = torch.cat([met.first[:mutual], met.second]), met.first[mutual:]
         ones = torch.ones(len(receiver) + len(wall), dtype=met.gap.dtype, device=met.gap.device)
-        degree = torch.zeros(count, dtype=ones.dtype, device=ones.device).index_add(0, torch.cat([receiver, wall]), ones)
+        degree = torch.zeros(count, dtype=ones.dtype, device=ones.device).index_add(
+            0, torch.cat([receiver, wall]), ones
+        )
         return cls(
             receiver,
             torch.cat([met.second, met.first[:mutual]]),
@@ -127,7 +134,7 @@ class GraphBaseline(Simulator):
     def react(
         self, edges: Edges, velocity: torch.Tensor, gravity: torch.Tensor, kinds: torch.Tensor, walls: torch.Tensor
     ) -> torch.Tensor:
-        """(n, 3) accelerations of (n, 3) velocities, (3,) gravity, (n, k) one-hot kinds, (n, 6) gaps to walls, clipped."""
+        """(n, 3) accelerations from (n, 3) velocities, (3,) gravity, (n, k) kinds, (n, 6) clipped gaps to walls."""
         raise NotImplementedError
 
 
@@ -198,7 +205,9 @@ class Equivariant(GraphBaseline):
             message = torch.nn.functional.silu(
                 self.messages[k](torch.cat([node[edges.receiver], node[edges.sender], scalars], 1))
             )
-            wall = torch.nn.functional.silu(self.wall_messages[k](torch.cat([node[edges.wall_receiver], wall_scalars], 1)))
+            wall = torch.nn.functional.silu(
+                self.wall_messages[k](torch.cat([node[edges.wall_receiver], wall_scalars], 1))
+            )
             pull = torch.cat([self.pulls[k](message) * edges.normal, self.wall_pulls[k](wall) * edges.wall_normal])
             total = total + gather(count, ids, pull) + self.drags[k](node) * velocity
             node = node + self.updates[k](torch.cat([node, gather(count, ids, torch.cat([message, wall]))], 1))

@@ -26,7 +26,9 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--settings", type=Path, help="JSON with settings; options below come on top")
     parser.add_argument("--model", choices=list(MODELS), help="what to train (del)")
-    parser.add_argument("--supervision", choices=SUPERVISIONS, help="pictures alone, or positions of particles (images)")
+    parser.add_argument(
+        "--supervision", choices=SUPERVISIONS, help="pictures alone, or positions of particles (images)"
+    )
     parser.add_argument("--iterations", type=int, help="steps of the optimiser (4000)")
     parser.add_argument("--seed", type=int, help="of weights and draws (0)")
     parser.add_argument("--views", type=int, help="the first so many cameras (all)")
@@ -47,10 +49,15 @@ def run_train(options: argparse.Namespace) -> int:
     else:
         trainer = Trainer.begin(options.out, dataset, settings, **arguments)
     over = trainer.run(minutes=options.minutes)
-    print(f"{options.out}: {trainer.iteration:,} of {trainer.settings.iterations:,} iterations, {trainer.diverged} diverged")
+    print(
+        f"{options.out}: {trainer.iteration:,} of {trainer.settings.iterations:,} iterations, "
+        f"{trainer.diverged} diverged"
+    )
     if over and options.evaluate:
         trainer.simulator.cpu().eval()
-        _report(evaluate(trainer.simulator, dataset, dataset.test, Renderer(dataset.cameras, dataset.radius)), options.out)
+        _report(
+            evaluate(trainer.simulator, dataset, dataset.test, Renderer(dataset.cameras, dataset.radius)), options.out
+        )
     if over:
         about = {"seconds": round(trainer.seconds, 1), "diverged": trainer.diverged}
         cache.write_atomic(options.out / study.DONE, (json.dumps(about) + "\n").encode())
@@ -77,7 +84,9 @@ def run_evaluate(options: argparse.Namespace) -> int:
 
 def add_table(parser: argparse.ArgumentParser) -> None:
     """The arguments of table."""
-    parser.add_argument("--plan", type=Path, required=True, help="JSON: data, models, seeds, settings (docs/learned.md)")
+    parser.add_argument(
+        "--plan", type=Path, required=True, help="JSON: data, models, seeds, settings (docs/learned.md)"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder of the runs and of results.csv, table.json")
     parser.add_argument("--processes", type=int, default=1, help="runs at a time, a thread each (1)")
     parser.add_argument("--dry", action="store_true", help="only say what is to be done")
@@ -88,7 +97,9 @@ def run_table(options: argparse.Namespace) -> int:
     runs = study.read_plan(options.plan, options.out)
     if options.dry:
         for each in runs:
-            print(f"{each.scene}, {each.model}, seed {each.seed}: {each.settings.iterations:,} iterations, {each.folder}")
+            print(
+                f"{each.scene}, {each.model}, seed {each.seed}: {each.settings.iterations:,} iterations, {each.folder}"
+            )
         return 0
     count = checks.integer("processes", options.processes, 1, 256)
     good = study.train_table(runs, options.out, count, lambda line: print(line, file=sys.stderr, flush=True))

@@ -12,8 +12,9 @@ from granular_gym.base import cache
 NAME = "curve.csv"
 #: of the CSV; losses are means over the iterations since the row before, empty where there is no such part
 COLUMNS = (
-    "iteration", "seconds", "loss", "picture", "normal", "gradient", "track", "horizon", "reach", "learning_rate", "diverged"
-)  # fmt: skip
+    *("iteration", "seconds", "loss", "picture", "normal", "gradient", "track"),
+    *("horizon", "reach", "learning_rate", "diverged"),
+)
 
 
 class Curve:

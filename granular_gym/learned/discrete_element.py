@@ -8,7 +8,6 @@ docs/learned.md says how the ambiguities of the paper are settled.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -17,12 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from granular_gym.errors import ArgumentError
 from granular_gym.learned.encounters import Encounters, meet
 from granular_gym.learned.kernels import BOND_REACH, REACH, FreeKernels, Kernels
+from granular_gym.learned.law import WALL, PairLaw
 from granular_gym.learned.needs import torch
-from granular_gym.learned.simulator import WALL, Matter, Scale, Simulator, State
+from granular_gym.learned.simulator import Matter, Scale, Simulator, State
 
 Force = NDArray[np.float64]
-#: (gap [m], normal velocity [m/s], sliding speed [m/s]) -> (elastic, dissipative, tangential) [N]
-PairLaw = Callable[[ArrayLike, ArrayLike, ArrayLike], tuple[Force, Force, Force]]
 
 
 class DiscreteElementLearner(Simulator):
@@ -51,7 +49,9 @@ class DiscreteElementLearner(Simulator):
     ) -> None:
         super().__init__(scale)
         self.density = density
-        self.kernels: Kernels | None = Kernels(scale.kinds, width, scale.largest, tangential, bonds) if decomposition else None
+        self.kernels: Kernels | None = (
+            Kernels(scale.kinds, width, scale.largest, tangential, bonds) if decomposition else None
+        )
         self.free: FreeKernels | None = None if decomposition else FreeKernels(scale.kinds, width, scale.largest)
 
     def accelerations(self, state: State, matter: Matter) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -68,7 +68,7 @@ class DiscreteElementLearner(Simulator):
         return (normal + met.sum_forces(across, count) * inverse).view(shape), normal.view(shape)
 
     def internal_forces(self, state: State, matter: Matter) -> torch.Tensor:
-        """(b, n, 3): forces that particles exert on each other, without walls and gravity [N]; each episode's sum to zero.
+        """(b, n, 3): forces of particles on each other, without walls and gravity [N]; each episode's sum to zero.
 
         Raises:
             ArgumentError: there is no decomposition.
@@ -93,7 +93,8 @@ class DiscreteElementLearner(Simulator):
     def masses(self) -> Force:
         """(kinds,) [kg]."""
         masses = self.kernels.masses() if self.kernels is not None else self._free().masses()
-        return masses.detach().double().cpu().numpy() * self.unit_mass
+        result: Force = masses.detach().double().cpu().numpy() * self.unit_mass
+        return result
 
     def radii(self) -> Force:
         """(kinds,) learned radii [m]."""
@@ -112,8 +113,8 @@ class DiscreteElementLearner(Simulator):
             bonded: the law of a bond.
 
         Returns:
-            A function of gap, normal velocity (positive where the two separate) and sliding speed, arrays that broadcast,
-            that gives the elastic force (the normal force of two that neither approach nor separate; positive where it
+            A function of gap, normal velocity (positive where the two separate) and sliding speed, which broadcast. It
+            gives the elastic force (the normal force of two that neither approach nor separate; positive where it
             repels), the rest of the normal force at this velocity, and the force against sliding. The gap is distance
             less two radii of the dataset; of a bond, distance less its rest length; to a wall, distance less a radius.
 
@@ -131,7 +132,7 @@ class DiscreteElementLearner(Simulator):
 
         def law(gap: ArrayLike, normal_velocity: ArrayLike, sliding_speed: ArrayLike) -> tuple[Force, Force, Force]:
             inputs = np.broadcast_arrays(gap, normal_velocity, sliding_speed)
-            shape, weight = inputs[0].shape, kernels.mass
+            shape, weight = inputs[0].shape, kernels.radius
             flat = [
                 torch.as_tensor(np.ravel(each) / unit_, dtype=weight.dtype, device=weight.device)
                 for each, unit_ in zip(inputs, (radius, speed, speed), strict=True)
@@ -141,7 +142,10 @@ class DiscreteElementLearner(Simulator):
             with torch.no_grad():
                 forces = kernels(codes, *flat, which)
                 elastic = kernels(codes, flat[0], torch.zeros_like(flat[1]), flat[2], which).damped
-            read = (lambda tensor: (tensor.double().cpu().numpy() * unit).reshape(shape))
+
+            def read(tensor: torch.Tensor) -> Force:
+                return (tensor.double().cpu().numpy() * unit).reshape(shape)
+
             return read(elastic), read(forces.damped - elastic), read(forces.sliding)
 
         return law
@@ -161,14 +165,22 @@ class DiscreteElementLearner(Simulator):
         one, two = met.codes // free.kinds, met.codes % free.kinds
         bonded = torch.zeros_like(met.gap)
         bonded[met.bonds] = 1.0
-        side = (lambda a, b: torch.cat([a, b[:mutual]]))
+
+        def side(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            return torch.cat([a, b[:mutual]])
+
         force = free(
-            side(one, two), side(two, one), side(met.away, -met.away), side(met.velocity, -met.velocity),
-            side(met.gap, met.gap), side(bonded, bonded),
+            side(one, two),
+            side(two, one),
+            side(met.away, -met.away),
+            side(met.velocity, -met.velocity),
+            side(met.gap, met.gap),
+            side(bonded, bonded),
         )
         ids = torch.cat([met.first, met.second])
         total = torch.zeros(count, 3, dtype=force.dtype, device=force.device).index_add(0, ids, force)
-        return total / free.masses()[matter.kinds.flatten()][:, None]
+        result: torch.Tensor = total / free.masses()[matter.kinds.flatten()][:, None]
+        return result
 
     def _kernels(self) -> Kernels:
         if self.kernels is None:

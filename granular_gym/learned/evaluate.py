@@ -41,7 +41,8 @@ class Measures:
         emd: exact earth mover's distance, mean of four frames [m].
         sinkhorn: its upper bound at the last frame, beside it [m].
         mse: mean square distance of particles known one by one [m^2].
-        bond_change: mean relative change of lengths of bonds at the last frame; the episode's own is `bond_change_true`.
+        bond_change: mean relative change of lengths of bonds at the last frame.
+        bond_change_true: of the episode itself.
         psnr, ssim: of pictures by the training renderer against those of true positions, mean of four frames.
         psnr_camera, ssim_camera: the same against the engine's cameras; the renderer's own error is in them.
     """

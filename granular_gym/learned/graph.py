@@ -1,14 +1,14 @@
 """graph.py: which particles are near each other and which are near a wall, for a batch of episodes at once.
 
-Particle i of episode e has the flat id `e n + i`. Searches run without gradients: who is near whom is no smooth function
-of positions, and what two particles do to each other vanishes where their pair begins.
+Particle i of episode e has the flat id `e n + i`. Searches run without gradients: who is near whom is no smooth
+function of positions, and what two particles do to each other vanishes where their pair begins.
 """
 
 from __future__ import annotations
 
 from granular_gym.learned.needs import torch
 
-#: particles of an episode up to which all distances are computed; above it a grid of cells is cheaper and needs less memory
+#: particles of an episode up to which all distances are computed; above it a grid of cells needs less memory
 DENSE = 1024
 #: cells along an axis; what is farther away, as in a rollout that diverges, counts as in the last of them
 _CELLS = 100_000
@@ -69,7 +69,7 @@ def _all_distances(positions: torch.Tensor, cutoff: float) -> torch.Tensor:
 def _cells(positions: torch.Tensor, cutoff: float) -> torch.Tensor:
     envs, count, _ = positions.shape
     flat = torch.nan_to_num(positions.flatten(0, 1), nan=0.0, posinf=0.0, neginf=0.0)
-    # a cell is a little wider than the cutoff, so that rounding hides no neighbour; an empty cell stands around the grid
+    # a cell is a little wider than the cutoff, so that rounding hides no neighbour; empty cells stand around
     cell = ((flat - flat.amin(0)) / (cutoff * 1.0001)).clamp_(max=_CELLS).long() + 1
     sizes = (cell.amax(0) + 2).tolist()
     strides = (sizes[1] * sizes[2], sizes[2], 1)

@@ -10,6 +10,7 @@ All numbers are without units, those of `simulator.Scale`: gaps in radii, forces
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ GAP_RANGE, SPEED_RANGE = 4.0, 20.0
 def mlp(sizes: Sequence[int], quiet: bool = False) -> torch.nn.Sequential:
     """Linear layers with SiLU between them; quiet: the last begins near zero."""
     layers: list[torch.nn.Module] = []
-    for k, (one, two) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for k, (one, two) in enumerate(itertools.pairwise(sizes)):
         layers += [torch.nn.Linear(one, two)] + ([torch.nn.SiLU()] if k < len(sizes) - 2 else [])
     if quiet:
         hush(layers[-1])
@@ -101,6 +102,23 @@ class Forces:
     sliding: torch.Tensor
 
 
+class Masses(torch.nn.Module):
+    """Learned masses of kinds.
+
+    Args:
+        kinds: number of kinds.
+    """
+
+    def __init__(self, kinds: int) -> None:
+        super().__init__()
+        self.logarithms = torch.nn.Parameter(torch.zeros(kinds))
+
+    def forward(self) -> torch.Tensor:
+        """(kinds,) over that of kind 0, as motion shows ratios alone: between 1/e^2 and e^2 of a common one."""
+        bounded_ = 2.0 * torch.tanh(self.logarithms / 2.0)
+        return (bounded_ - bounded_[0]).exp()
+
+
 class Kernels(torch.nn.Module):
     """The kernels of a discrete element learner.
 
@@ -133,14 +151,9 @@ class Kernels(torch.nn.Module):
             self.slide = mlp([width, width, 1], quiet=True)
             hush(self.slide[-1], _SILENT)
             self.slide_damp = mlp([width + 1, width, width, 1], quiet=True)
-        # logarithms of masses, and radii, of kinds: they begin at the reference's
-        self.mass = torch.nn.Parameter(torch.zeros(kinds))
+        # of kinds: both begin at the reference's
+        self.masses = Masses(kinds)
         self.radius = torch.nn.Parameter(torch.zeros(kinds))
-
-    def masses(self) -> torch.Tensor:
-        """(kinds,) over that of kind 0: motion shows ratios alone. Between 1/e^2 and e^2 each."""
-        logarithm = 2.0 * torch.tanh(self.mass / 2.0)
-        return (logarithm - logarithm[0]).exp()
 
     def radii(self) -> torch.Tensor:
         """(kinds,) over the dataset's."""
@@ -165,7 +178,7 @@ class Kernels(torch.nn.Module):
         table, both = _symmetric(embedded), _symmetric(node)
 
         # eq. 4: intrusion, from learned radii; a wall has none
-        grown = torch.cat([self.radii() - 1.0, self.mass.new_zeros(1)])
+        grown = torch.cat([self.radii() - 1.0, self.radius.new_zeros(1)])
         offsets = (grown[:, None] + grown[None, :]).flatten()
         intrusion = (which @ offsets - gap).clamp(-GAP_RANGE, GAP_RANGE)
         scalars = torch.stack([_GAIN * intrusion, _GAIN * intrusion.clamp_min(0.0)], 1)
@@ -214,12 +227,15 @@ class FreeKernels(torch.nn.Module):
         self.kinds, self.largest = kinds + 1, largest
         self.embed = torch.nn.Sequential(mlp([self.kinds, width, width, width]), torch.nn.LayerNorm(width))
         self.force = mlp([8 + 2 * width, width, width, width, 3], quiet=True)
-        self.mass = torch.nn.Parameter(torch.zeros(kinds))
-
-    masses = Kernels.masses
+        self.masses = Masses(kinds)
 
     def forward(
-        self, one: torch.Tensor, two: torch.Tensor, away: torch.Tensor, velocity: torch.Tensor, gap: torch.Tensor,
+        self,
+        one: torch.Tensor,
+        two: torch.Tensor,
+        away: torch.Tensor,
+        velocity: torch.Tensor,
+        gap: torch.Tensor,
         bonded: torch.Tensor,
     ) -> torch.Tensor:
         """(c, 3) force on the first of each encounter.

@@ -5,7 +5,6 @@ An episode on disk is unpacked whenever it is asked for: far too slow for a step
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +39,7 @@ def load(dataset: Any, settings: Settings) -> list[Loaded]:
     """The training episodes of a dataset.
 
     Raises:
-        ArgumentError: no episodes, pictures that are missing or of another number of frames, or more views than cameras.
+        ArgumentError: no episodes, pictures that are missing or of another number of frames, or too many views.
     """
     cameras, views = len(dataset.cameras), settings.views
     if views is not None and views > cameras:
@@ -64,6 +63,8 @@ def _load(name: str, episode: Any, settings: Settings) -> Loaded:
 def _pictures(name: str, episode: Any, key: str, settings: Settings) -> NDArray[Any]:
     value, wanted = getattr(episode, key, None), len(episode.positions)
     if value is None or len(value) != wanted:
-        raise ArgumentError(f"{name}: expected {wanted} frames of pictures, got {'none' if value is None else len(value)}")
+        raise ArgumentError(
+            f"{name}: expected {wanted} frames of pictures, got {'none' if value is None else len(value)}"
+        )
     result: NDArray[Any] = np.ascontiguousarray(value[:, : settings.views])
     return result

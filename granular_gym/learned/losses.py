@@ -1,9 +1,9 @@
 """losses.py: how far predictions are from pictures or from tracks.
 
-Pictures: the mean absolute difference of colours (eq. 17 of arXiv 2410.08983), of the particles as they moved and of where
-normal forces alone would have brought them, and a gradient loss: the picture pulls a particle along the negative gradient
-of its loss, and the particle should move that way. The paper prints this (eq. 18) without a norm and with a sign that
-would make particles move up the gradient; here it is the mean of `1 - cos(-gradient, velocity)`.
+Pictures: the mean absolute difference of colours (eq. 17 of arXiv 2410.08983), of the particles as they moved and of
+where normal forces alone would have brought them, and a gradient loss: the picture pulls a particle along the negative
+gradient of its loss, and the particle should move that way. The paper prints this (eq. 18) without a norm and with a
+sign that would make particles move up the gradient; here it is the mean of `1 - cos(-gradient, velocity)`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def picture_loss(render: Render, positions: torch.Tensor, target: Target, depth_
         depth_weight: of depth [1/m].
     """
     shown = render(positions, target.colors)
-    loss = (shown.color - target.color).abs().mean()
+    loss: torch.Tensor = (shown.color - target.color).abs().mean()
     if depth_weight and target.depth is not None:
         loss = loss + depth_weight * (shown.depth - target.depth).abs().mean()
     return loss
@@ -74,8 +74,8 @@ def window_loss(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The loss of a window of b episodes, ready for `backward`.
 
-    The renderer's graph is walked once: the slopes of the picture loss at the positions are what the gradient loss needs,
-    and they stand for the renderer in the loss that is returned, whose value is that of the whole.
+    The renderer's graph is walked once: the slopes of the picture loss at the positions are what the gradient loss
+    needs, and they stand for the renderer in the loss that is returned, whose value is that of the whole.
 
     Args:
         render: the renderer.

@@ -94,7 +94,10 @@ def rollout(
     matter = Matter.of(dataset, [episode], device)
     state = State.of([episode], 0, device)
     if start is not None:
-        read = (lambda value: torch.as_tensor(np.asarray(value, np.float32))[None].to(device))
+
+        def read(value: Any) -> torch.Tensor:
+            return torch.as_tensor(np.asarray(value, np.float32))[None].to(device)
+
         state = State(read(start[0]), read(start[1]))
     limits = Limits.of(state, matter)
     states = [state]
@@ -106,5 +109,8 @@ def rollout(
             if reason:
                 break
             states.append(state)
-    read_back = (lambda name: np.stack([getattr(each, name)[0].float().cpu().numpy() for each in states]))
+
+    def read_back(name: str) -> NDArray[np.float32]:
+        return np.stack([getattr(each, name)[0].float().cpu().numpy() for each in states])
+
     return Rollout(read_back("positions"), read_back("velocities"), len(states) if reason else None, reason)

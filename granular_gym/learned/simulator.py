@@ -16,8 +16,6 @@ import numpy as np
 from granular_gym.errors import ArgumentError
 from granular_gym.learned.needs import torch
 
-#: index of a wall where a kind is asked for
-WALL = -1
 #: standard gravity [m/s^2]: sets units, and no particle in motion
 _GRAVITY = 9.81
 
@@ -25,12 +23,18 @@ _GRAVITY = 9.81
 class EpisodeLike(Protocol):
     """What a simulator needs of an episode: see `data.Episode`."""
 
-    positions: Any
-    velocities: Any
-    kinds: Any
-    bodies: Any
-    bonds: Any
-    rest_lengths: Any
+    @property
+    def positions(self) -> Any: ...
+    @property
+    def velocities(self) -> Any: ...
+    @property
+    def kinds(self) -> Any: ...
+    @property
+    def bodies(self) -> Any: ...
+    @property
+    def bonds(self) -> Any: ...
+    @property
+    def rest_lengths(self) -> Any: ...
 
 
 class DatasetLike(Protocol):
@@ -57,7 +61,10 @@ class State:
     @classmethod
     def of(cls, episodes: Sequence[EpisodeLike], frame: int = 0, device: str = "cpu") -> State:
         """The states of episodes of equally many particles at a frame."""
-        read = (lambda name: torch.from_numpy(np.stack([getattr(each, name)[frame] for each in episodes])).to(device))
+
+        def read(name: str) -> torch.Tensor:
+            return torch.from_numpy(np.stack([getattr(each, name)[frame] for each in episodes])).to(device)
+
         return cls(read("positions").float(), read("velocities").float())
 
     def detach(self) -> State:
@@ -100,7 +107,9 @@ class Matter:
                 f"rest_lengths: expected a length for each of {len(bonds)} bonds, got {len(self.rest_lengths)}"
             )
         if len(bonds) and (int(bonds.min()) < 0 or int(bonds.max()) >= count):
-            raise ArgumentError(f"bonds: expected ids in 0 .. {count - 1}, got {int(bonds.min())} .. {int(bonds.max())}")
+            raise ArgumentError(
+                f"bonds: expected ids in 0 .. {count - 1}, got {int(bonds.min())} .. {int(bonds.max())}"
+            )
         if len(bonds) and bool((bonds[:, 0] == bonds[:, 1]).any()):
             raise ArgumentError("bonds: expected two particles each, got a particle bonded to itself")
 
@@ -113,8 +122,13 @@ class Matter:
         """
         counts = [len(each.kinds) for each in episodes]
         if len(set(counts)) != 1:
-            raise ArgumentError(f"episodes: expected equally many particles in each of a batch, got {sorted(set(counts))}")
-        tensor = (lambda value: torch.as_tensor(np.ascontiguousarray(value)).to(device))
+            raise ArgumentError(
+                f"episodes: expected equally many particles in each of a batch, got {sorted(set(counts))}"
+            )
+
+        def tensor(value: Any) -> torch.Tensor:
+            return torch.as_tensor(np.ascontiguousarray(value)).to(device)
+
         bonds = [np.asarray(each.bonds, np.int64).reshape(-1, 2) + k * counts[0] for k, each in enumerate(episodes)]
         return cls(
             tensor(np.stack([each.kinds for each in episodes])),
@@ -191,7 +205,7 @@ class Simulator(torch.nn.Module):
         """The next state, and (b, n, 3) where normal forces alone would bring the particles [m], or None.
 
         Raises:
-            ArgumentError: shapes of state and matter differ, matter has another radius or a kind the model does not know.
+            ArgumentError: shapes of state and matter differ, or the model does not know a kind or the radius.
         """
         self._check(state, matter)
         total, normal = self.accelerations(state, matter)
@@ -213,7 +227,11 @@ class Simulator(torch.nn.Module):
             if got != shape:
                 raise ArgumentError(f"{name}: expected the shape {shape} of the matter, got {got}")
         if abs(matter.radius - self.scale.radius) > 1e-6 * self.scale.radius:
-            raise ArgumentError(f"radius: expected {self.scale.radius:g} m, which the model knows, got {matter.radius:g}")
+            raise ArgumentError(
+                f"radius: expected {self.scale.radius:g} m, which the model knows, got {matter.radius:g}"
+            )
         low, high = (int(each) for each in torch.aminmax(matter.kinds)) if matter.kinds.numel() else (0, 0)
         if low < 0 or high >= self.scale.kinds:
-            raise ArgumentError(f"kinds: expected 0 .. {self.scale.kinds - 1}, which the model knows, got {low} .. {high}")
+            raise ArgumentError(
+                f"kinds: expected 0 .. {self.scale.kinds - 1}, which the model knows, got {low} .. {high}"
+            )

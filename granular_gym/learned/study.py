@@ -7,8 +7,8 @@ A plan is a JSON file:
      "seeds": [0, 1, 2],
      "settings": {"iterations": 4000}}
 
-`settings` are those of all runs, those of a model come on top; folders of data are relative to the plan. Every run has a
-folder below the table's, `SCENE/MODEL/SEED`, with its checkpoint, curve and measures. A run that is over is not done
+`settings` are those of all runs, those of a model come on top; folders of data are relative to the plan. Every run has
+a folder below the table's, `SCENE/MODEL/SEED`, with its checkpoint, curve and measures. A run that is over is not done
 again unless its settings changed; one that fails or diverges is a row that says so, and the others go on.
 """
 
@@ -38,7 +38,7 @@ RESULTS, TABLE = "results.csv", "table.json"
 DONE = "run.json"
 _PLAN = ("data", "models", "seeds", "settings")
 #: a process of a run uses one thread: more of them stall each other where cores are shared
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +83,9 @@ def read_plan(path: Path, out: Path) -> list[Run]:
     for name, kind in zip(_PLAN, (dict, dict, list, dict), strict=True):
         value = plan.setdefault(name, kind() if name == "settings" else None)
         if not isinstance(value, kind) or (not value and name != "settings"):
-            raise ArgumentError(f"plan.{name}: expected {'a list' if kind is list else 'an object'} with entries, got {value!r}")
+            raise ArgumentError(
+                f"plan.{name}: expected {'a list' if kind is list else 'an object'} with entries, got {value!r}"
+            )
     runs = []
     for seed in (checks.seed("plan.seeds", each) for each in plan["seeds"]):
         for scene, data in plan["data"].items():
@@ -158,7 +160,17 @@ def write_table(runs: list[Run], out: Path, failed: dict[Path, str]) -> None:
             row.update(state="over", training_seconds=about["seconds"], training_diverged=about["diverged"], **summary)
         rows.append(row)
     text = io.StringIO()
-    columns = ["scene", "model", "seed", "state", "training_seconds", "training_diverged", "episodes", "diverged", *measures]
+    columns = [
+        "scene",
+        "model",
+        "seed",
+        "state",
+        "training_seconds",
+        "training_diverged",
+        "episodes",
+        "diverged",
+        *measures,
+    ]
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -205,7 +205,8 @@ class Trainer:
             loss = losses.track_loss(positions, there, self.simulator.scale.acceleration * self.dataset.dt**2)
             return loss, {"track": float(loss.detach())}, state
         velocities = torch.stack([each.velocities for each in states])
-        normals = None if any(each is None for each in via_normal) else torch.stack(via_normal)
+        known = [each for each in via_normal if each is not None]
+        normals = torch.stack(known) if known else None
         targets = [self._target(each, t, windows.length) for each, t in self._pairs(windows, episodes)]
         assert self.render is not None
         loss, parts = losses.window_loss(self.render, targets, positions, velocities, normals, self._weights)
@@ -216,7 +217,11 @@ class Trainer:
 
     def _target(self, episode: Loaded, frame: int, length: int) -> Target:
         part = slice(frame + 1, frame + 1 + length)
-        tensor = (lambda value: torch.from_numpy(value).to(self.device).float())
+
+        def tensor(value: Any) -> torch.Tensor:
+            return torch.from_numpy(value).to(self.device).float()
+
+        assert episode.shown is not None
         color = tensor(episode.shown[part]) / 255.0
         depth = None if episode.shown_depth is None else tensor(episode.shown_depth[part])
         return Target(tensor(episode.colors), color, depth)

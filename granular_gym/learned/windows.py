@@ -69,18 +69,18 @@ class Sampler:
 
     def draw(self, iteration: int) -> tuple[int, Windows]:
         """The group and windows of an iteration."""
-        group = self._integer(len(self._episodes))
-        for index, members in enumerate(self._groups):
-            if group < len(members):
-                break
-            group -= len(members)
+        # a group is as likely as it has episodes
+        episode = self._integer(len(self._episodes))
+        index = next(k for k, members in enumerate(self._groups) if episode in members)
         settings = self._settings
         longest = min(settings.grown(iteration, *settings.horizon), self.frames)
         # so that windows end at every frame, the last included
         length = longest - self._integer(longest // 2 + 1)
         if settings.supervision == "tracks":
             return index, self._anywhere(self._groups[index], length)
-        return index, self._walk(index, length, settings.grown(iteration, min(settings.reach, self.frames), self.frames))
+        return index, self._walk(
+            index, length, settings.grown(iteration, min(settings.reach, self.frames), self.frames)
+        )
 
     def proceed(self, group: int, windows: Windows, state: State | None) -> None:
         """Tells where the windows of a group ended; None: the walk is given up."""
@@ -93,7 +93,10 @@ class Sampler:
     def _anywhere(self, members: list[int], length: int) -> Windows:
         chosen = [members[self._integer(len(members))] for _ in range(self._settings.batch)]
         frames = [self._integer(len(self._episodes[k].positions) - length) for k in chosen]
-        starts = [(self._episodes[k].positions[t], self._episodes[k].velocities[t]) for k, t in zip(chosen, frames, strict=True)]
+        starts = [
+            (self._episodes[k].positions[t], self._episodes[k].velocities[t])
+            for k, t in zip(chosen, frames, strict=True)
+        ]
         return Windows(chosen, frames, length, self._state(starts))
 
     def _walk(self, group: int, length: int, reach: int) -> Windows:
@@ -110,14 +113,17 @@ class Sampler:
             walk.episodes[k], walk.frames[k] = members[self._integer(len(members))], 0
             fresh = self._state([self._start(self._episodes[walk.episodes[k]])])
             keep = torch.arange(count, device=fresh.positions.device) == k
-            mix = (lambda new, old, keep=keep: torch.where(keep[:, None, None], new, old))
-            walk.state = State(
-                mix(fresh.positions, walk.state.positions), mix(fresh.velocities, walk.state.velocities)
-            )
+
+            def mix(new: torch.Tensor, old: torch.Tensor, keep: torch.Tensor = keep) -> torch.Tensor:
+                return torch.where(keep[:, None, None], new, old)
+
+            walk.state = State(mix(fresh.positions, walk.state.positions), mix(fresh.velocities, walk.state.velocities))
         return walk
 
     def _state(self, starts: list[tuple[Any, Any]]) -> State:
-        read = (lambda k: torch.from_numpy(np.stack([np.asarray(each[k], np.float32) for each in starts])))
+        def read(k: int) -> torch.Tensor:
+            return torch.from_numpy(np.stack([np.asarray(each[k], np.float32) for each in starts]))
+
         return State(read(0).to(self._device), read(1).to(self._device))
 
     def _integer(self, below: int) -> int:

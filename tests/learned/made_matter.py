@@ -130,7 +130,10 @@ def pairs(episodes: int, count: int = 24, frames: int = 24, seed: int = 0) -> li
                 x = x + v * (PAIR_DT / 10)
             track.append(x)
             motions.append(v)
-        flat = (lambda values: np.stack(values).transpose(0, 2, 1, 3).reshape(frames + 1, -1, 3).astype(np.float32))
+
+        def flat(values: list[np.ndarray]) -> np.ndarray:
+            return np.stack(values).transpose(0, 2, 1, 3).reshape(frames + 1, -1, 3).astype(np.float32)
+
         none = np.zeros((0, 2), np.int32)
         kinds, bodies = np.zeros(2 * count, np.int8), np.full(2 * count, -1, np.int32)
         colors = np.full((2 * count, 3), 0.5, np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 import math
 import sys
 from pathlib import Path
@@ -71,7 +70,10 @@ def bounces(episodes: int = 4, count: int = 6, frames: int = 16, seed: int = 0) 
                 x = x + v * (DT / 20)
             track.append(x)
             motion.append(v)
-        tensor = (lambda values: np.stack(values).astype(np.float32))
+
+        def tensor(values: list[np.ndarray]) -> np.ndarray:
+            return np.stack(values).astype(np.float32)
+
         colors = np.full((count, 3), 0.5, np.float32)
         shown = Splats()(torch.from_numpy(tensor(track)), torch.from_numpy(colors)).color
         pictures = (255.0 * shown).round().to(torch.uint8).numpy()
@@ -79,9 +81,16 @@ def bounces(episodes: int = 4, count: int = 6, frames: int = 16, seed: int = 0) 
         kinds, bodies = np.zeros(count, np.int8), np.full(count, -1, np.int32)
         result.append(
             made.Episode(
-                tensor(track), tensor(motion), kinds, bodies, none, np.zeros(0, np.float32), colors,
-                splat_color=pictures, color=pictures,
-            )  # fmt: skip
+                tensor(track),
+                tensor(motion),
+                kinds,
+                bodies,
+                none,
+                np.zeros(0, np.float32),
+                colors,
+                splat_color=pictures,
+                color=pictures,
+            )
         )
     return result
 
@@ -205,7 +214,8 @@ def test_baselines_learn_from_tracks(name: str, data: made.Dataset, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "options", [{"normal": 0.0}, {"gradient": 0.0}, {"options": {"tangential": False}}, {"options": {"decomposition": False}}]
+    "options",
+    [{"normal": 0.0}, {"gradient": 0.0}, {"options": {"tangential": False}}, {"options": {"decomposition": False}}],
 )
 def test_ablations_train(options: dict[str, Any], data: made.Dataset, tmp_path: Path) -> None:
     trainer = begin(tmp_path, data, iterations=3, **options)
@@ -242,8 +252,8 @@ def test_windows_that_diverge_are_left_out_and_counted(
     wake(trainer.simulator)
     before = {name: each.clone() for name, each in trainer.simulator.state_dict().items()}
     with torch.no_grad():
-        trainer.simulator.kernels.mass[1] = math.nan
-    before["kernels.mass"] = trainer.simulator.state_dict()["kernels.mass"].clone()
+        trainer.simulator.kernels.masses.logarithms[1] = math.nan
+    before["kernels.masses.logarithms"] = trainer.simulator.state_dict()["kernels.masses.logarithms"].clone()
     monkeypatch.setattr(training, "PATIENCE", 5)
     with pytest.raises(gg.errors.DivergenceError, match=r"5 windows in a row diverged at iteration 5.*not finite"):
         trainer.run()
@@ -260,9 +270,10 @@ def test_checkpoints(data: made.Dataset, tmp_path: Path) -> None:
     trainer.run()
     path = tmp_path / "run" / checkpoints.NAME
     model = checkpoints.load(tmp_path / "run")
-    assert rollout(model, data, data.test[0]).positions.tobytes() == rollout(
-        trainer.simulator, data, data.test[0]
-    ).positions.tobytes()
+    assert (
+        rollout(model, data, data.test[0]).positions.tobytes()
+        == rollout(trainer.simulator, data, data.test[0]).positions.tobytes()
+    )
     with pytest.raises(gg.ArgumentError, match=r"^folder: expected one without a run"):
         begin(tmp_path / "run", data)
     with pytest.raises(gg.StateError, match=r"expected the dataset of the run"):
@@ -274,7 +285,10 @@ def test_checkpoints(data: made.Dataset, tmp_path: Path) -> None:
     with pytest.raises(gg.StateError, match=r"none\.pt: expected a checkpoint, there is no such file"):
         checkpoints.load(tmp_path / "none.pt")
     whole = checkpoints.read(path)
-    for change, said in (({"version": 99}, "expected version 1, got 99"), ({"options": {"width": 8}}, "weights that fit")):
+    for change, said in (
+        ({"version": 99}, "expected version 1, got 99"),
+        ({"options": {"width": 8}}, "weights that fit"),
+    ):
         torch.save({**whole, **change}, tmp_path / "other.pt")
         with pytest.raises(gg.StateError, match=said):
             checkpoints.load(tmp_path / "other.pt")
@@ -301,7 +315,9 @@ def test_bad_data(data: made.Dataset, tmp_path: Path) -> None:
     blind = dataclasses.replace(data.train[0], splat_color=None)
     short = dataclasses.replace(data.train[0], splat_color=data.train[0].splat_color[:-2])
     for episode, said in ((blind, "got none"), (short, "got 15")):
-        with pytest.raises(gg.ArgumentError, match=rf"^train\[0\]\.splat_color: expected 17 frames of pictures, {said}"):
+        with pytest.raises(
+            gg.ArgumentError, match=rf"^train\[0\]\.splat_color: expected 17 frames of pictures, {said}"
+        ):
             begin(tmp_path / "a", dataclasses.replace(data, train=[episode]))
     with pytest.raises(gg.ArgumentError, match=r"^train: expected episodes to learn from, got none"):
         begin(tmp_path / "b", dataclasses.replace(data, train=[]))
