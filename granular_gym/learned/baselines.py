@@ -2,8 +2,8 @@
 
 `Ballistic`: gravity and walls. `GraphNetwork`: a GNS-type network (arXiv 2002.09405), without any symmetry.
 `Equivariant`: an EGNN-type one (arXiv 2102.09844), whose messages act along edges. `Subequivariant`: an SGNN-type one
-(arXiv 2210.07034), whose vectors are combined by scalars, with gravity as one of them. All are small networks of our own
-in the manner of these papers, not their code.
+(arXiv 2210.07034), whose vectors are combined by scalars, with gravity as one of them. All are small networks of our
+own in the manner of these papers, not their code.
 
 So that the comparison is fair they all have gravity and the Euler step (`simulator.py`), the rest lengths of bonds, the
 walls, the relative velocities, the same neighbours, bounded accelerations and heads that begin near zero.

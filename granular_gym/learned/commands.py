@@ -66,7 +66,7 @@ def run_train(options: argparse.Namespace) -> int:
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
     """The arguments of evaluate."""
-    parser.add_argument("run", type=Path, help="folder of a run, or a checkpoint")
+    parser.add_argument("model", type=Path, help="folder of a run, or a checkpoint")
     parser.add_argument("data", type=Path, help="folder that make-data wrote; of any scene of the same units")
     parser.add_argument("--split", choices=("test", "train"), default="test", help="which episodes (test)")
     parser.add_argument("--out", type=Path, help="folder for episodes.csv and summary.json")
@@ -76,7 +76,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     """Evaluates; exit status 0, also where rollouts diverge: the report says so."""
     _one_thread("cpu")
     dataset = Dataset.load(options.data)
-    simulator = checkpoints.load(options.run)
+    simulator = checkpoints.load(options.model)
     render = Renderer(dataset.cameras, dataset.radius)
     _report(evaluate(simulator, dataset, getattr(dataset, options.split), render), options.out)
     return 0
@@ -97,9 +97,8 @@ def run_table(options: argparse.Namespace) -> int:
     runs = study.read_plan(options.plan, options.out)
     if options.dry:
         for each in runs:
-            print(
-                f"{each.scene}, {each.model}, seed {each.seed}: {each.settings.iterations:,} iterations, {each.folder}"
-            )
+            state = "over" if each.over() else f"{each.settings.iterations:,} iterations to do"
+            print(f"{each.scene}, {each.model}, seed {each.seed}: {state}, {each.folder}")
         return 0
     count = checks.integer("processes", options.processes, 1, 256)
     good = study.train_table(runs, options.out, count, lambda line: print(line, file=sys.stderr, flush=True))

@@ -35,7 +35,8 @@ from granular_gym.learned.evaluate import SUMMARY, Measures
 from granular_gym.learned.settings import Settings
 
 RESULTS, TABLE = "results.csv", "table.json"
-DONE = "run.json"
+#: of a run: that it is over, and what it was asked for
+DONE, WANTED = "run.json", "wanted.json"
 _PLAN = ("data", "models", "seeds", "settings")
 #: a process of a run uses one thread: more of them stall each other where cores are shared
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -63,6 +64,14 @@ class Run:
         """What a finished run of these settings has written."""
         settings = json.loads(json.dumps(dataclasses.asdict(self.settings)))
         return {"data": str(self.data), "settings": settings}
+
+    def changed(self) -> bool:
+        """Whether the folder holds a run of other settings."""
+        return (self.folder / WANTED).exists() and _read(self.folder / WANTED) != self.wanted()
+
+    def over(self) -> bool:
+        """Whether a run of these settings is over."""
+        return all((self.folder / name).exists() for name in (DONE, SUMMARY, WANTED)) and not self.changed()
 
 
 def read_plan(path: Path, out: Path) -> list[Run]:
@@ -115,7 +124,7 @@ def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str],
         Whether every run is over without a failure.
     """
     out.mkdir(parents=True, exist_ok=True)
-    waiting = [each for each in runs if not _over(each)]
+    waiting = [each for each in runs if not each.over()]
     say(f"{len(runs)} runs, {len(runs) - len(waiting)} of them over")
     running: dict[subprocess.Popen[bytes], tuple[Run, float]] = {}
     failed: dict[Path, str] = {}
@@ -129,7 +138,7 @@ def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str],
             for process in [each for each in running if each.poll() is not None]:
                 run, started = running.pop(process)
                 done += 1
-                if process.returncode or not _over(run):
+                if process.returncode or not run.over():
                     failed[run.folder] = _last_words(run)
                 word = f"failed: {failed[run.folder]}" if run.folder in failed else "over"
                 minutes, all_minutes = ((time.monotonic() - each) / 60.0 for each in (started, begin))
@@ -154,7 +163,7 @@ def write_table(runs: list[Run], out: Path, failed: dict[Path, str]) -> None:
         row: dict[str, Any] = {"scene": run.scene, "model": run.model, "seed": run.seed, "state": "not over"}
         if run.folder in failed:
             row["state"] = f"failed: {failed[run.folder]}"
-        elif _over(run):
+        elif run.over():
             about = json.loads((run.folder / DONE).read_text())
             summary = json.loads((run.folder / SUMMARY).read_text())
             row.update(state="over", training_seconds=about["seconds"], training_diverged=about["diverged"], **summary)
@@ -189,11 +198,11 @@ def write_table(runs: list[Run], out: Path, failed: dict[Path, str]) -> None:
 
 def _begin(run: Run) -> subprocess.Popen[bytes]:
     """Starts the process of a run, which begins it or goes on with it."""
-    if _changed(run):
+    if run.changed():
         for path in (run.folder / name for name in ("checkpoint.pt", DONE, SUMMARY)):
             path.unlink(missing_ok=True)
     run.folder.mkdir(parents=True, exist_ok=True)
-    cache.write_atomic(run.folder / "wanted.json", json.dumps(run.wanted()).encode())
+    cache.write_atomic(run.folder / WANTED, json.dumps(run.wanted()).encode())
     settings = run.folder / "plan.json"
     cache.write_atomic(settings, json.dumps(run.wanted()["settings"]).encode())
     words = [str(run.data), "--settings", str(settings), "--out", str(run.folder), "--resume", "--evaluate"]
@@ -204,17 +213,6 @@ def _begin(run: Run) -> subprocess.Popen[bytes]:
             stderr=subprocess.STDOUT,
             env={**os.environ, **_ONE_THREAD},
         )
-
-
-def _changed(run: Run) -> bool:
-    """Whether the folder holds a run of other settings."""
-    return (run.folder / "wanted.json").exists() and _read(run.folder / "wanted.json") != run.wanted()
-
-
-def _over(run: Run) -> bool:
-    """Whether a run of these settings is over."""
-    files = [run.folder / name for name in (DONE, SUMMARY, "wanted.json")]
-    return all(each.exists() for each in files) and not _changed(run)
 
 
 def _read(path: Path) -> Any:

@@ -59,6 +59,7 @@ class Trainer:
         self.folder, self.dataset, self.settings = folder, dataset, settings
         self.simulator, self.render, self.device = simulator.to(device), render, device
         self._episodes = load(dataset, settings)
+        folder.mkdir(parents=True, exist_ok=True)
         self._signature = _signature(dataset, self._episodes)
         self.sampler = Sampler(self._episodes, settings, start, device)
         weights = list(self.simulator.parameters())
@@ -91,7 +92,6 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             simulator = models.make(settings.model, scale, **settings.options)
-        folder.mkdir(parents=True, exist_ok=True)
         trainer = cls(folder, dataset, settings, simulator, **arguments)
         trainer.save()
         return trainer

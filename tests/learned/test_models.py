@@ -292,3 +292,15 @@ def test_the_contact_curve_of_a_known_law_is_found(tmp_path: Path) -> None:
     error = np.square(rollout(model, data, episode).positions - episode.positions).sum(-1).mean()
     free = episode.positions[0] + episode.velocities[0] * (made.PAIR_DT * np.arange(25))[:, None, None]
     assert error < 0.01 * np.square(free - episode.positions).sum(-1).mean()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_gpu_steps_as_the_cpu_does(name: str) -> None:
+    state, matter = bed()
+    model = woken(name)
+    after = model.step(state, matter)
+    arrays = ("kinds", "bodies", "bonds", "rest_lengths", "gravity", "bounds")
+    there = replace(matter, **{each: getattr(matter, each).cuda() for each in arrays})
+    found = model.cuda().step(State(state.positions.cuda(), state.velocities.cuda()), there)
+    assert difference(State(found.positions.cpu(), found.velocities.cpu()), after) < 1e-4
