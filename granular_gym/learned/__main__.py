@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym.learned make-data, train, evaluate, table."""
+"""Command line: python -m granular_gym.learned make-data, show, train, evaluate, table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Callable
 
 from granular_gym.base.pipes import reader_gone
 from granular_gym.errors import GranularError
-from granular_gym.learned import commands, make_data
+from granular_gym.learned import commands
+from granular_gym.learned.make_data import Request, make_data
 from granular_gym.learned.scenes import SCENES, SIZES
+from granular_gym.learned.show import show
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,8 +59,24 @@ def _add_make_data(parser: argparse.ArgumentParser) -> None:
 
 def _make_data(options: argparse.Namespace) -> int:
     names = ("scene", "size", "train", "test", "seed", "scale", "drop", "views", "device")
-    request = make_data.Request(**{name: getattr(options, name) for name in names})
-    make_data.make_data(request, options.out, lambda line: print(line, file=sys.stderr, flush=True))
+    request = Request(**{name: getattr(options, name) for name in names})
+    make_data(request, options.out, lambda line: print(line, file=sys.stderr, flush=True))
+    return 0
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    """The arguments of show."""
+    parser.add_argument("folder", help="of the dataset")
+    parser.add_argument("--split", default="train", help="train or test (train)")
+    parser.add_argument("--episode", type=int, default=0, help="index (0)")
+    parser.add_argument("--camera", type=int, default=0, help="index (0)")
+    parser.add_argument("--columns", type=int, default=5, help="frames (5)")
+    parser.add_argument("--out", required=True, help="PNG file to write; it must not be there")
+
+
+def _show(options: argparse.Namespace) -> int:
+    names = ("folder", "out", "split", "episode", "camera", "columns")
+    print(show(**{name: getattr(options, name) for name in names}))
     return 0
 
 
@@ -68,6 +86,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callab
     "train": ("a simulator from pictures, or from tracks", commands.add_train, commands.run_train),
     "evaluate": ("rolls a trained simulator through episodes", commands.add_evaluate, commands.run_evaluate),
     "table": ("trains and evaluates a plan of models, seeds and scenes", commands.add_table, commands.run_table),
+    "show": ("a picture of an episode of such data: rays above splats", _add_show, _show),
 }
 
 if __name__ == "__main__":

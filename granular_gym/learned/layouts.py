@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 SPACING, REACH = 1.02, 1.2
 #: free space between a body and what lies beside it, in diameters
 _CLEARANCE = 0.55
+#: grains whose neighbours are looked for at a time
+_ROWS = 512
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,10 +206,16 @@ def bonds_of(
         radius: of a grain [m].
     """
     points = np.asarray(positions, np.float64)
-    length = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=-1))
-    near = (length < 2.0 * REACH * radius) & (bodies[:, None] == bodies[None]) & (bodies[:, None] >= 0)
-    first, second = np.nonzero(np.triu(near, 1))
-    return np.stack([first, second], axis=1).astype(np.int32), length[first, second].astype(np.float32)
+    pairs, lengths = [np.zeros((0, 2), np.int32)], [np.zeros(0, np.float32)]
+    for begin in range(0, len(points), _ROWS):
+        rows = slice(begin, begin + _ROWS)
+        length = np.sqrt(((points[rows, None] - points[None]) ** 2).sum(axis=-1))
+        later = np.arange(len(points))[None] > np.arange(begin, begin + len(length))[:, None]
+        alike = (bodies[rows, None] == bodies[None]) & (bodies[rows, None] >= 0)
+        first, second = np.nonzero((length < 2.0 * REACH * radius) & later & alike)
+        pairs.append(np.stack([first + begin, second], axis=1).astype(np.int32))
+        lengths.append(length[first, second].astype(np.float32))
+    return np.concatenate(pairs), np.concatenate(lengths)
 
 
 def swapped(layout: Layout, kind: int, radius: float) -> Layout:

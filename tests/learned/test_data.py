@@ -16,6 +16,7 @@ from granular_gym.learned.data import Dataset
 from granular_gym.learned.law import ELASTIC, KINDS, PLASTIC, RIGID, SAND, WALL, Bonds, GrainLaw
 from granular_gym.learned.layouts import Layout, shaped, swapped
 from granular_gym.learned.make_data import Request, make_data
+from granular_gym.learned.show import sheet
 
 LAW = GrainLaw()
 R = scenes.RADIUS
@@ -365,3 +366,20 @@ def test_the_command_says_sizes_and_overwrites_nothing(tmp_path: Path, capsys: p
     assert "nothing is overwritten" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in Path(folder).iterdir()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_an_episode_is_shown(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "a.png"
+    assert main(["show", str(made), "--columns", "3", "--out", str(picture)]) == 0
+    assert "2 + 1 episodes" in capsys.readouterr().out and picture.read_bytes()[:4] == b"\x89PNG"
+    assert sheet(Dataset.load(made), "test", 0, 1, 3).shape == (2 * 192, 3 * 192, 3)
+    for words, said in (
+        ([], "nothing is overwritten"),
+        (["--episode", "2", "--out", str(tmp_path / "b.png")], "episode: expected an integer in 0 .. 1, got 2"),
+        (["--camera", "4", "--out", str(tmp_path / "b.png")], "camera: expected"),
+        (["--columns", "9", "--out", str(tmp_path / "b.png")], "columns: expected"),
+        (["--split", "tset", "--out", str(tmp_path / "b.png")], "did you mean 'test'"),
+    ):
+        assert main(["show", str(made), "--out", str(picture), *words]) == 2
+        assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
