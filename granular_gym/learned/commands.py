@@ -42,9 +42,11 @@ def run_train(options: argparse.Namespace) -> int:
     """Trains; exit status 0."""
     _one_thread(options.device)
     dataset = Dataset.load(options.data)
-    settings = _settings(options)
+    resumed = options.resume and (options.out / checkpoints.NAME).exists()
+    # a run goes on with the settings it began with
+    settings = Trainer.settings_of(options.out) if resumed else _settings(options)
     arguments = {"render": Renderer(dataset.cameras[: settings.views], dataset.radius), "device": options.device}
-    if options.resume and (options.out / checkpoints.NAME).exists():
+    if resumed:
         trainer = Trainer.resume(options.out, dataset, **arguments)
     else:
         trainer = Trainer.begin(options.out, dataset, settings, **arguments)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from granular_gym.errors import ArgumentError
 from granular_gym.learned.needs import torch
 
 #: positions (..., n, 3) [m] and colours (n, 3) -> color (..., c, h, w, 3), depth and alpha (..., c, h, w)
@@ -56,8 +57,16 @@ def picture_loss(render: Render, positions: torch.Tensor, target: Target, depth_
         positions: (t, n, 3) [m].
         target: its pictures.
         depth_weight: of depth [1/m].
+
+    Raises:
+        ArgumentError: the renderer's pictures are of another number or size.
     """
     shown = render(positions, target.colors)
+    if shown.color.shape != target.color.shape:
+        raise ArgumentError(
+            f"render: expected pictures of the shape {tuple(target.color.shape)} of the data, "
+            f"got {tuple(shown.color.shape)}"
+        )
     loss: torch.Tensor = (shown.color - target.color).abs().mean()
     if depth_weight and target.depth is not None:
         loss = loss + depth_weight * (shown.depth - target.depth).abs().mean()

@@ -120,6 +120,18 @@ class Trainer:
         trainer._sums.update(run["sums"])
         return trainer
 
+    @staticmethod
+    def settings_of(folder: str | Path) -> Settings:
+        """The settings that the run in a folder began with.
+
+        Raises:
+            StateError: no run, or a damaged one.
+        """
+        run = checkpoints.read(Path(folder))["run"]
+        if run is None:
+            raise StateError(f"{folder}: expected a run to go on with, got a model alone")
+        return Settings.of(run["settings"])
+
     def run(self, iterations: int | None = None, minutes: float | None = None) -> bool:
         """Trains until the settings' iterations are done, or so many more, or so long, and saves.
 

@@ -323,6 +323,9 @@ def test_bad_data(data: made.Dataset, tmp_path: Path) -> None:
         begin(tmp_path / "b", dataclasses.replace(data, train=[]))
     with pytest.raises(gg.ArgumentError, match=r"^views: expected up to 2, the cameras of the dataset, got 3"):
         begin(tmp_path / "c", data, views=3)
+    with pytest.raises(gg.ArgumentError, match=r"^render: expected pictures of the shape \(1, 1, 12, 12, 3\)"):
+        begin(tmp_path / "e", data, views=1, iterations=1).run()
+    (tmp_path / "e" / checkpoints.NAME).unlink()
     with pytest.raises(gg.ArgumentError, match=r"^render: expected a renderer for training from images, got None"):
         Trainer.begin(tmp_path / "d", data, SMALL)
     assert not list(tmp_path.rglob("*.pt"))
