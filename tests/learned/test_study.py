@@ -1,0 +1,149 @@
+"""The commands train, evaluate and table on a tiny dataset, evaluation, and what they say of bad input."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("scipy", reason="SciPy is not installed")
+pytest.importorskip("skimage", reason="scikit-image is not installed")
+
+from granular_gym.learned import make_data, models, study  # noqa: E402
+from granular_gym.learned.__main__ import main  # noqa: E402
+from granular_gym.learned.data import Dataset  # noqa: E402
+from granular_gym.learned.evaluate import evaluate  # noqa: E402
+from granular_gym.learned.render import Renderer  # noqa: E402
+from granular_gym.learned.simulator import Scale, Simulator  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.set_num_threads(1)
+    out = tmp_path_factory.mktemp("data") / "fall"
+    make_data.make_data(make_data.Request("SandFall", "tiny", 2, 2), out)
+    return out
+
+
+class Replay(Simulator):
+    """Knows an episode by heart, and loses its mind in another."""
+
+    name = "replay"
+
+    def __init__(self, scale: Scale, episode: Any) -> None:
+        super().__init__(scale)
+        self.episode, self.frame = episode, 0
+
+    def advance(self, state: Any, matter: Any) -> Any:
+        known = np.allclose(state.positions[0], self.episode.positions[self.frame])
+        self.frame = (self.frame + 1) % (len(self.episode.positions) - 1)
+        wanted = self.episode.positions[self.frame or -1] if known else np.full_like(state.positions[0], np.nan)
+        return dataclasses.replace(state, positions=torch.from_numpy(wanted.copy())[None]), None
+
+
+def test_evaluation_of_a_perfect_and_a_diverging_rollout(folder: Path) -> None:
+    data = Dataset.load(folder)
+    report = evaluate(
+        Replay(Scale(data.dt, data.radius, 4), data.test[0]), data, data.test, Renderer(data.cameras, data.radius)
+    )
+    good, bad = report.verdicts
+    assert good.diverged_at is None and bad.diverged_at == 1 and "not finite" in bad.reason
+    perfect = good.measures
+    assert perfect.chamfer == perfect.emd == perfect.mse == 0.0
+    # the pictures of the data are rounded to bytes
+    assert perfect.psnr is not None and perfect.psnr > 45.0 and perfect.ssim is not None and perfect.ssim > 0.99
+    assert perfect.psnr_camera is not None and perfect.psnr_camera < perfect.psnr
+    assert perfect.bond_change == pytest.approx(perfect.bond_change_true, abs=1e-6)
+    # nothing of the one that diverged is in the mean
+    assert report.diverged == 1 and report.mean == perfect
+    assert all(value is None for value in dataclasses.asdict(bad.measures).values())
+    ballistic = evaluate(models.make("ballistic", Scale(data.dt, data.radius, 4)), data, data.test)
+    assert ballistic.diverged == 0 and ballistic.mean.chamfer is not None and ballistic.mean.chamfer > 0.0
+    assert ballistic.mean.psnr is None
+
+
+def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan: dict[str, Any] = {
+        "data": {"fall": str(folder), "lost": "nowhere"},
+        "models": {"DEL, no L_g": {"gradient": 0.0, "options": {"width": 8}}},
+        "seeds": [0],
+        "settings": {"iterations": 2, "batch": 1, "horizon": [1, 2]},
+    }
+    out, file = tmp_path / "out", tmp_path / "plan.json"
+    file.write_text(json.dumps(plan))
+    words = ["table", "--plan", str(file), "--out", str(out)]
+    assert main([*words, "--processes", "2"]) == 1, "a run failed, and the other was not lost"
+    assert "2 of 2: " in capsys.readouterr().err
+    rows = list(csv.DictReader((out / "results.csv").open()))
+    assert [row["scene"] for row in rows] == ["fall", "lost"] and [row["diverged"] for row in rows] == ["0", ""]
+    assert rows[0]["state"] == "over" and rows[1]["state"].startswith("failed: ") and "nowhere" in rows[1]["state"]
+    table = json.loads((out / "table.json").read_text())
+    assert table["fall"]["DEL, no L_g"]["chamfer"]["median"] == pytest.approx(float(rows[0]["chamfer"]))
+    assert table["lost"]["DEL, no L_g"]["seeds"] == 0
+    checkpoint = out / "fall" / "DEL-no-L_g" / "0" / "checkpoint.pt"
+    before = checkpoint.stat().st_mtime_ns
+    # what is over is not done again, unless its settings change
+    plan["data"] = {"fall": str(folder)}
+    file.write_text(json.dumps(plan))
+    assert main(words) == 0 and "1 runs, 1 of them over" in capsys.readouterr().err
+    assert checkpoint.stat().st_mtime_ns == before
+    plan["settings"]["learning_rate"] = 1e-3
+    file.write_text(json.dumps(plan))
+    assert main([*words, "--dry"]) == 0 and "2 iterations to do" in capsys.readouterr().out
+    assert main(words) == 0
+    assert checkpoint.stat().st_mtime_ns != before
+    assert main(["evaluate", str(checkpoint.parent), str(folder)]) == 0
+    assert "chamfer_diameters" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ("{", r"plan: expected JSON"),
+        ("[]", r"plan: expected an object"),
+        ('{"data": {"a": "b"}, "models": {"m": {}}, "seed": [0]}', r"did you mean 'seeds'"),
+        ('{"data": {}, "models": {"m": {}}, "seeds": [0]}', r"plan\.data: expected an object with entries"),
+        ('{"data": {"a": "b"}, "models": {"m": {"iterations": 0}}, "seeds": [0]}', r"plan\.models\['m'\]: iterations"),
+        ('{"data": {"a": "b"}, "models": {"m": {}, "m.": {}}, "seeds": [0]}', r"folders differ"),
+    ],
+)
+def test_bad_plans(plan: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(plan)
+    with pytest.raises(gg.ArgumentError, match=said):
+        study.read_plan(tmp_path / "plan.json", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["train", "NONE", "--out", "OUT"], "NONE"),
+        (["train", "DATA", "--out", "OUT", "--views", "9"], "views: expected up to 4"),
+        (["train", "DATA", "--out", "OUT", "--iterations", "0"], "iterations: expected an integer >= 1"),
+        (["evaluate", "NONE", "DATA"], "there is no such file"),
+        (["table", "--plan", "NONE", "--out", "OUT"], "plan: expected a file"),
+    ],
+)
+def test_bad_words(
+    words: list[str], said: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"NONE": str(tmp_path / "NONE"), "OUT": str(tmp_path / "out"), "DATA": str(folder)}
+    assert main([places.get(each, each) for each in words]) == 2
+    error = capsys.readouterr().err
+    assert said in error and len(error.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_of_the_package() -> None:
+    learned = sys.modules["granular_gym.learned"]
+    assert all(getattr(learned, name) is not None for name in learned.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = learned.nothing
