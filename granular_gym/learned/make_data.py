@@ -100,9 +100,10 @@ def make_data(request: Request, out: str | Path, say: Callable[[str], None] | No
     )
     pixels = (size.frames + 1) * request.views * size.pixels**2
     episodes = request.train + request.test
+    grains = len(scenes.layout(scene, size, request.drop, request.seed, 0).kinds)
     tell(
         f"{request.scene}, {request.size}: {request.train} + {request.test} episodes of {size.frames} frames each "
-        f"{1e3 * scene.dt:g} ms, {size.sand} + {size.bonded} grains, {request.views} cameras of {size.pixels} x "
+        f"{1e3 * scene.dt:g} ms, {grains} grains, {request.views} cameras of {size.pixels} x "
         f"{size.pixels}; at most {episodes * pixels * 14 / 1e6:.0f} MB of pictures before compression"
     )
     part = target.with_name(target.name + ".part")

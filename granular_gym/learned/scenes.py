@@ -45,6 +45,9 @@ SIZES = {
     "medium": Size(256, 128, 40, 64),
 }
 
+#: fewest grains of sand and of bodies
+_LEAST = 8
+
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
@@ -63,6 +66,11 @@ class Plan:
     drop: float
 
 
+def _cube(count: int) -> float:
+    """Edge of the cube of as many cells, a diameter wide [m]."""
+    return 2.0 * RADIUS * float(np.cbrt(count))
+
+
 @dataclasses.dataclass(frozen=True)
 class SceneKind:
     """A scene of the data.
@@ -72,14 +80,14 @@ class SceneKind:
         note: what happens, a line.
         dt: time between frames [s].
         gravity: [m/s^2].
-        room: width of the box over that of the cube that all grains would fill.
+        width: of the box for as many grains [m].
     """
 
     layout: Callable[[Plan, Draws], Layout]
     note: str
     dt: float = 0.01
     gravity: tuple[float, float, float] = GRAVITY
-    room: float = 2.6
+    width: Callable[[int], float] = lambda count: 2.6 * _cube(count)
 
 
 def _still() -> Floats:
@@ -148,11 +156,19 @@ def _multi_objects(plan: Plan, draws: Draws) -> Layout:
     return assembled(parts, RADIUS)
 
 
+#: Pairs has that many times fewer grains, each pair or lone grain in a cell of that width [m]
+_FEWER, _CELL = 4, 7.0 * RADIUS
+
+
 def _pairs(plan: Plan, draws: Draws) -> Layout:
-    """A third of the sand meets the floor, the rest meets in pairs; bonded grains are pairs that swing. No gravity."""
-    lone = plan.sand // 3
-    lone += (plan.sand - lone) % 2
-    pairs, bonded = (plan.sand - lone) // 2, plan.bonded // 2
+    """A third of the sand meets the floor, the rest meets in pairs; bonded grains are pairs that swing. No gravity.
+
+    A quarter of the grains of other scenes, so far apart that each pair is alone.
+    """
+    sand, bonded = plan.sand // _FEWER, plan.bonded // _FEWER // 2
+    lone = sand // 3
+    lone += (sand - lone) % 2
+    pairs = (sand - lone) // 2
     cells = lone + pairs + bonded
     side = int(np.ceil(np.sqrt(cells)))
     pitch = 2.0 * plan.half / side
@@ -190,11 +206,17 @@ SCENES = {
     "SandFall": SceneKind(_sand_fall, "sand falls on an elastic body"),
     "Plasticine": SceneKind(_plasticine, "an elastic ball hits a plastic toy"),
     "MultiObjs": SceneKind(
-        _multi_objects, "a rigid ball hits a cuboid, a cylinder and a ring; sand falls on them", room=3.4
+        _multi_objects,
+        "a rigid ball hits a cuboid, a cylinder and a ring; sand falls on them",
+        width=lambda count: 3.4 * _cube(count),
     ),
     "Swap": SceneKind(_swap, "SandFall with the sand made elastic: the same starts, what a swap of kernels must give"),
     "Pairs": SceneKind(
-        _pairs, "lone pairs, bonded pairs and impacts on the floor", dt=0.002, gravity=(0.0, 0.0, 0.0), room=4.0
+        _pairs,
+        "lone pairs, bonded pairs and impacts on the floor",
+        dt=0.002,
+        gravity=(0.0, 0.0, 0.0),
+        width=lambda count: _CELL * float(np.ceil(np.sqrt(0.65 * count / _FEWER))),
     ),
 }
 
@@ -203,17 +225,19 @@ def size(name: str, scale: float = 1.0) -> Size:
     """A size by name, with `scale` times the grains.
 
     Raises:
-        ArgumentError: there is no such size, or a scale beyond 1/4 .. 16.
+        ArgumentError: there is no such size, a scale beyond 1/4 .. 16, or too few grains for bodies.
     """
     known = SIZES[checks.choice("size", name, list(SIZES))]
     factor = checks.number("scale", scale, 0.25, 16.0)
-    return dataclasses.replace(known, sand=round(factor * known.sand), bonded=round(factor * known.bonded))
+    found = dataclasses.replace(known, sand=round(factor * known.sand), bonded=round(factor * known.bonded))
+    if min(found.sand, found.bonded) < _LEAST:
+        raise ArgumentError(f"scale: expected at least {_LEAST} grains of each, got {found.sand} and {found.bonded}")
+    return found
 
 
 def box(scene: SceneKind, wanted: Size, drop: float) -> NDArray[np.float32]:
     """Bounds of the box of a scene, (2, 3) [m]: wide enough for its grains, high enough for their fall."""
-    side = np.cbrt(wanted.sand + wanted.bonded) * 2.0 * RADIUS
-    half = round(0.5 * scene.room * side + RADIUS, 3)
+    half = round(0.5 * scene.width(wanted.sand + wanted.bonded) + RADIUS, 3)
     return np.array([[-half, -half, 0.0], [half, half, round(1.6 * half + 0.2 * drop, 3)]], np.float32)
 
 

@@ -43,7 +43,7 @@ def masses(kinds: np.ndarray) -> np.ndarray:
 
 def test_the_true_law_moves_pairs_and_grains_on_the_floor(measured) -> None:
     """The change of velocity over a frame is the stated force over it: free pairs, bonded pairs, impacts on a wall."""
-    layouts, positions, velocities = moved("Pairs", "small", 1, 40)
+    layouts, positions, velocities = moved("Pairs", "medium", 1, 40)
     kinds, bonds = layouts[0].kinds, layouts[0].bonds
     mass, dt = masses(kinds), scenes.SCENES["Pairs"].dt
     lone = np.ones(len(kinds), bool)
@@ -59,7 +59,7 @@ def test_the_true_law_moves_pairs_and_grains_on_the_floor(measured) -> None:
     for _, a, b in cases:
         lone[[a, b]] = False
     cases += [("floor", a, None) for a in np.flatnonzero(lone)]
-    assert {name: sum(case[0] == name for case in cases) for name in found} == {"free": 16, "bonded": 24, "floor": 16}
+    assert {name: sum(case[0] == name for case in cases) for name in found} == {"free": 21, "bonded": 16, "floor": 22}
     place, motion = positions[:, 0].astype(np.float64), velocities[:, 0].astype(np.float64)
     for name, a, b in cases:
         if b is None:
@@ -341,6 +341,7 @@ def test_damaged_folders(made: Path, tmp_path: Path) -> None:
         (["SandFall", "--train", "-1"], "train: expected"),
         (["SandFall", "--train", "0", "--test", "0"], "train, test: expected at least one episode"),
         (["SandFall", "--scale", "100"], "scale: expected"),
+        (["SandFall", "--size", "tiny", "--scale", "0.5"], "scale: expected at least 8 grains of each, got 6 and 6"),
         (["SandFall", "--drop", "0"], "drop: expected"),
         (["SandFall", "--views", "0"], "views: expected"),
         (["SandFall", "--seed", "-3"], "seed: expected"),
@@ -383,3 +384,21 @@ def test_an_episode_is_shown(made: Path, tmp_path: Path, capsys: pytest.CaptureF
         assert main(["show", str(made), "--out", str(picture), *words]) == 2
         assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError("disk full")])
+def test_a_run_that_is_stopped_leaves_nothing(
+    stop: type[BaseException] | BaseException,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("torch")
+
+    def refuse(*_: object) -> None:
+        raise stop
+
+    monkeypatch.setattr("granular_gym.learned.make_data.write_episode", refuse)
+    words = ["make-data", "Pairs", "--size", "tiny", "--train", "1", "--test", "0", "--out", str(tmp_path / "data")]
+    assert main(words) == (130 if stop is KeyboardInterrupt else 2)
+    assert not list(tmp_path.iterdir()) and "Traceback" not in capsys.readouterr().err
