@@ -31,6 +31,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine": ("base", "shapes"),
     "info": ("base", "engine"),
     "robots": ("base", "shapes", "engine"),
+    "learned": ("base", "engine"),
     "calibration": ("base", "shapes", "engine"),
     "arms": ("base", "shapes", "robots"),
     "tasks": ("base", "shapes", "engine", "robots", "arms"),
