@@ -75,17 +75,17 @@ def table(**settings: Any) -> gg.PairTable:
     return gg.PairTable(("sand", "clay"), forces, dt=DT, radius=RADIUS, masses=(MASS, 1.5 * MASS), **settings)
 
 
-def heap(count: int = 60, periodic: bool = False, bonds: bool = True, seed: int = 1) -> gg.Scene:
-    """Sand that falls on clay, whose grains are bonded to their neighbours, in a box."""
+def heap(count: int = 60, periodic: bool = False, bonds: bool = True, seed: int = 1, height: float = 0.6) -> gg.Scene:
+    """Sand, up to a height [m], that falls on clay, whose grains are bonded to their neighbours, in a box."""
     boundary = {"x": "periodic" if periodic else "wall", "z": ("wall", "open")}
-    scene = gg.Scene(((-0.15, -0.12, 0.0), (0.15, 0.12, 1.0)), boundary=boundary)
+    scene = gg.Scene(((-0.15, -0.12, 0.0), (0.15, 0.12, height + 0.4)), boundary=boundary)
     sand = scene.add_material(density=DENSITY, friction=0.0, restitution=0.0, name="sand")
     clay = scene.add_material(density=1.5 * DENSITY, friction=0.0, restitution=0.0, name="clay")
     scene.wall_material = clay
     places = 0.051 * (np.stack(np.meshgrid(*[np.arange(3)] * 3, indexing="ij"), -1).reshape(-1, 3) - (1.0, 1.0, 0.0))
     thrown = np.tile((0.4, 0.2, -0.5), (27, 1))
     held = scene.add_grains(clay, places + np.array((0.0, 0.0, 0.08)), RADIUS, velocities=thrown)
-    scene.fill_box(sand, (-0.15, -0.12, 0.25), (0.15, 0.12, 0.6), count=count, radius=RADIUS, seed=seed)
+    scene.fill_box(sand, (-0.15, -0.12, 0.25), (0.15, 0.12, height), count=count, radius=RADIUS, seed=seed)
     if bonds:
         apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
         pairs = np.argwhere(np.triu((apart < 0.08) & (apart > 0.0)))

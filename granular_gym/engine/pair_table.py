@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -119,10 +120,10 @@ class PairTable:
         Args:
             masses: of the lightest grain of each kind [kg]; infinite: it is fixed.
         """
-        inverse = [1.0 / checks.number("masses", mass, 0.0, above=True) for mass in masses]
+        inverse = [0.0 if mass == math.inf else 1.0 / checks.number("masses", mass, 0.0, above=True) for mass in masses]
         if len(inverse) != len(self.kinds):
             raise ArgumentError(f"masses: expected one of each of {len(self.kinds)} kinds, got {len(inverse)}")
-        longest = float("inf")
+        longest = math.inf
         for (kind, other, _), forces in self.forces.items():
             both = inverse[kind] + (0.0 if other == WALL else inverse[other])
             if both > 0.0:

@@ -41,7 +41,7 @@ def save_pair_table(table: PairTable, path: str | os.PathLike[str]) -> None:
         for name in (*AXES, *FORCES)
     }
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(buffer, about=np.array(json.dumps(about)), **arrays)
     cache.write_atomic(checks.path("path", path), buffer.getvalue())
 
 
@@ -83,7 +83,7 @@ def _table(about: dict[str, Any], arrays: dict[str, Any]) -> PairTable:
     masses = about["masses"]
     return PairTable(
         kinds=tuple(about["kinds"]),
-        forces=forces,  # type: ignore[arg-type]
+        forces=forces,
         torque=about["torque"],
         dt=about["dt"],
         radius=about["radius"],

@@ -25,7 +25,9 @@ PairLaw = Callable[[Any, Any, Any], tuple[Floats, Floats, Floats]]
 #: nodes of each axis at most
 _MOST_NODES = (129, 65, 65)
 #: nodes of each axis at first, and how often intervals are halved at most
-_FIRST_NODES, _ROUNDS = (17, 9, 9), 7
+_FIRST_NODES, _ROUNDS = (17, 9, 9), 10
+#: forces below this share of the largest one need not be followed as closely
+_LEAST_SHARE = 3e-3
 
 
 class LawModel(Protocol):
@@ -44,7 +46,7 @@ class Exported:
 
     Attributes:
         table: of the law.
-        errors: by pair, the largest deviation from the law in the middle between nodes, over the largest force.
+        errors: by pair, the largest deviation from the law in the middle between nodes, as `Range.tolerance`.
     """
 
     table: PairTable
@@ -58,7 +60,8 @@ class Range:
     Attributes:
         deepest: the lowest gap [m], below 0.
         speed: the largest normal velocity, either way, and sliding speed [m/s].
-        tolerance: largest deviation from the law between nodes, over its largest force.
+        tolerance: largest deviation from the law between nodes, of normal and of tangential forces, over the largest
+            one at that gap; where that is small, over 0.003 of the largest at all.
 
     Raises:
         ArgumentError: a value out of range.
@@ -75,7 +78,7 @@ class Range:
 
 
 def sample(law: PairLaw, where: Range, reach: float) -> tuple[PairForces, float]:
-    """A law at nodes that follow it, and its largest deviation between them over the largest force.
+    """A law at nodes that follow it, and its largest deviation between them, relative as `Range.tolerance` is.
 
     Args:
         law: of one pair.
@@ -88,16 +91,16 @@ def sample(law: PairLaw, where: Range, reach: float) -> tuple[PairForces, float]
     """
     end = checks.number("reach", reach, where.deepest, above=True)
     axes = _first_axes(where, end)
-    last = law(*np.meshgrid(axes[0][-1:], *axes[1:], indexing="ij"))
-    largest = _largest(law, axes)
-    beyond = max(float(np.abs(each).max()) for each in last)
-    if not beyond <= max(where.tolerance * largest, 1e-300):
+    values = _totals(law, axes)
+    largest = np.abs(values).reshape(2, -1).max(axis=1)
+    beyond = float(np.abs(values[:, -1]).max())
+    if beyond > where.tolerance * _LEAST_SHARE * float(largest.max()):
         raise ArgumentError(f"reach: expected a gap from which on forces are 0, got {beyond:g} N at {end:g} m")
     for _ in range(_ROUNDS):
-        bends = [_bends(law, axes, axis) for axis in range(3)]
+        bends = [_bends(law, axes, axis, largest) for axis in range(3)]
         fresh = []
         for axis, bend in enumerate(bends):
-            split = np.flatnonzero(bend > where.tolerance * largest)
+            split = np.flatnonzero(bend > where.tolerance)
             room = _MOST_NODES[axis] - len(axes[axis])
             # where there is no room for all, those that bend most
             chosen = np.sort(split[np.argsort(-bend[split], kind="stable")[: max(room, 0)]])
@@ -105,11 +108,12 @@ def sample(law: PairLaw, where: Range, reach: float) -> tuple[PairForces, float]
         if not any(len(each) for each in fresh):
             break
         axes = [np.sort(np.concatenate(each)) for each in zip(axes, fresh, strict=True)]
-    worst = max(float(_bends(law, axes, axis).max(initial=0.0)) for axis in range(3))
-    forces = [np.array(each, np.float64) for each in law(*np.meshgrid(*axes, indexing="ij"))]
+    worst = max(float(_bends(law, axes, axis, largest).max(initial=0.0)) for axis in range(3))
+    gap, normal_velocity, sliding_speed = (each.astype(np.float32) for each in axes)
+    forces = [np.array(each, np.float32) for each in law(*np.meshgrid(*axes, indexing="ij"))]
     for each in forces:
         each[-1] = 0.0
-    return PairForces(axes[0], axes[1], axes[2], *forces), worst / largest if largest > 0.0 else 0.0
+    return PairForces(gap, normal_velocity, sliding_speed, *forces), worst
 
 
 def export_law(
@@ -191,15 +195,14 @@ def _totals(law: PairLaw, axes: list[Floats]) -> Floats:
     return np.stack([np.asarray(elastic, np.float64) + dissipative, np.asarray(tangential, np.float64)])
 
 
-def _largest(law: PairLaw, axes: list[Floats]) -> float:
-    return float(np.abs(_totals(law, axes)).max())
-
-
-def _bends(law: PairLaw, axes: list[Floats], axis: int) -> Floats:
-    """How far the law is from the straight line in the middle of each interval of an axis, at most [N]."""
+def _bends(law: PairLaw, axes: list[Floats], axis: int, largest: Floats) -> Floats:
+    """How far the law is from the straight line in the middle of each interval of an axis, at most, over the largest
+    force of its kind at that gap; a share of `largest`, its largest at all, is added to that."""
     middles = 0.5 * (axes[axis][1:] + axes[axis][:-1])
     between = _totals(law, [middles if k == axis else each for k, each in enumerate(axes)])
     ends = np.moveaxis(_totals(law, axes), axis + 1, 0)
-    line = 0.5 * (ends[1:] + ends[:-1])
-    bend: Floats = np.abs(np.moveaxis(between, axis + 1, 0) - line).reshape(len(middles), -1).max(axis=1)
+    line = np.moveaxis(0.5 * (ends[1:] + ends[:-1]), 0, axis + 1)
+    scale = np.abs(between).max(axis=(2, 3)) + _LEAST_SHARE * largest[:, None]
+    relative = np.abs(between - line) / np.maximum(scale, 1e-300)[:, :, None, None]
+    bend: Floats = np.moveaxis(relative, axis + 1, 0).reshape(len(middles), -1).max(axis=1)
     return bend
