@@ -31,6 +31,10 @@ class ExchangeError(ArgumentError):
     """A file of another program that cannot be used; the message names file, line and fault."""
 
 
+class DatasetError(ArgumentError):
+    """Data of `granular_gym.learned` that cannot be used; the message names file, entry and fault."""
+
+
 class OverlapError(ArgumentError):
     """A scene whose grains lie in each other, in tools, in walls or outside the bounds; the message says how many, how
     deep and where."""
@@ -86,3 +90,7 @@ class OverlapWarning(UserWarning):
 
 class CalibrationError(GranularError, RuntimeError):
     """A calibration that did not meet its targets; the message says how close it came."""
+
+
+class DivergenceError(GranularError, RuntimeError):
+    """A learned simulator whose states left every bound; the message says what broke and when."""

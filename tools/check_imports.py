@@ -33,6 +33,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "robots": ("base", "shapes", "engine"),
     "learned": ("base", "engine"),
     "calibration": ("base", "shapes", "engine"),
+    "learned": ("base", "engine"),
     "arms": ("base", "shapes", "robots"),
     "tasks": ("base", "shapes", "engine", "robots", "arms"),
     "envs": ("base", "shapes", "engine", "robots", "arms", "tasks"),
