@@ -31,7 +31,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine": ("base", "shapes"),
     "info": ("base", "engine"),
     "robots": ("base", "shapes", "engine"),
-    "learned": ("base", "engine"),
     "calibration": ("base", "shapes", "engine"),
     "learned": ("base", "engine"),
     "arms": ("base", "shapes", "robots"),

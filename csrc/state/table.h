@@ -18,8 +18,8 @@ typedef struct gg_table {
     int32_t first_node; /* in table_axis */
     int32_t first;      /* sample in table_value */
     /* steepest steps between nodes, set by the world: of the normal force, falling with the gap [N/m] and with the normal
-     * velocity [N s/m], of the tangential force, rising with the sliding speed [N s/m]; 0 or more */
-    float steepest[3];
+     * velocity [N s/m]; 0 or more */
+    float steepest[2];
 } gg_table;
 
 /* constants of the law */

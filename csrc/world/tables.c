@@ -176,7 +176,6 @@ void gg_tables_measure(gg_scene *scene, const gg_world_def *def) {
         gg_table *t = &scene->tables[k];
         t->steepest[0] = steepest(&def->table, t, 0, 0, -1.0f);
         t->steepest[1] = steepest(&def->table, t, 1, 0, -1.0f);
-        t->steepest[2] = steepest(&def->table, t, 2, 1, 1.0f);
     }
 }
 
@@ -196,11 +195,10 @@ static void meet(gg_world *w, int32_t a, int32_t b, int bonded, double inverse_m
         return;
     }
     const gg_table *t = &w->scene.tables[number];
-    double mass = 1.0 / inverse_mass, rolling = w->view.params.table.at_contact ? 2.0 / 7.0 : 1.0;
-    double along = longest_step(t->steepest[0], t->steepest[1], mass);
-    double across = longest_step(0.0, t->steepest[2], rolling * mass), dt = GG_MIN(along, across);
+    /* friction is bounded: where its slope is too steep it trembles, and throws nothing */
+    double mass = 1.0 / inverse_mass, dt = longest_step(t->steepest[0], t->steepest[1], mass);
     if (dt < w->table_bound.dt) {
-        gg_table_bound bound = {dt, {a, b}, bonded, {t->steepest[0], t->steepest[1], t->steepest[2]}, mass};
+        gg_table_bound bound = {dt, {a, b}, bonded, {t->steepest[0], t->steepest[1]}, mass};
         w->table_bound = bound;
     }
 }
@@ -240,9 +238,7 @@ gg_status gg_tables_check_step(const gg_world *w, double dt, gg_message out) {
     GG_EXPECT(
         out, w->view.params.law != GG_LAW_table || dt <= b->dt * (1.0 + 1e-5),
         "dt: expected at most %g s, beyond which the table of materials %d and %s%s is unstable: its steepest slopes "
-        "are %g N/m in the gap, %g N s/m in the normal velocity and %g N s/m in the sliding speed, the least "
-        "effective mass is %g kg; got %g",
-        b->dt, (int)b->pair[0], other, b->bonded ? ", bonded," : "", b->steepest[0], b->steepest[1], b->steepest[2],
-        b->mass, dt);
+        "are %g N/m in the gap and %g N s/m in the normal velocity, the least effective mass is %g kg; got %g",
+        b->dt, (int)b->pair[0], other, b->bonded ? ", bonded," : "", b->steepest[0], b->steepest[1], b->mass, dt);
     return GG_OK;
 }

@@ -57,7 +57,7 @@ typedef struct gg_table_bound {
     double dt;         /* longest stable one [s] */
     int32_t pair[2];   /* its materials; of a tool -1 */
     int32_t bonded;    /* of a bond */
-    float steepest[3]; /* see gg_table */
+    float steepest[2]; /* see gg_table */
     double mass;       /* effective [kg] */
 } gg_table_bound;
 

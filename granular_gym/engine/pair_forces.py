@@ -107,16 +107,24 @@ class PairForces:
         first, second, third = (max(float(each.max(initial=0.0)), 0.0) for each in steps)
         return first, second, third
 
-    def longest_step(self, mass: float, turning: bool = False) -> float:
+    def longest_step(self, mass: float) -> float:
         """The longest stable time step [s] of one contact in symplectic Euler steps: k dt^2 + 2 c dt <= 4 m.
 
         Args:
             mass: effective mass of the two sides, m1 m2 / (m1 + m2); to a tool that of the grain [kg].
+        """
+        stiffness, damping, _ = self.steepest()
+        return _longest(stiffness, damping, mass)
+
+    def calm_step(self, mass: float, turning: bool = False) -> float:
+        """The longest time step [s] with which piles are calm: half of `longest_step`, and friction does not tremble.
+
+        Args:
+            mass: see `longest_step`.
             turning: forces act at the contact and turn the grains, which there weigh 2/7 across it.
         """
-        stiffness, damping, sliding = self.steepest()
         rolling = 2.0 / 7.0 * mass if turning else mass
-        return min(_longest(stiffness, damping, mass), _longest(0.0, sliding, rolling))
+        return min(0.5 * self.longest_step(mass), _longest(0.0, self.steepest()[2], rolling))
 
     def scaled(self, length: float, time: float, mass: float) -> PairForces:
         """The same law in other units: lengths, times and masses times these factors."""

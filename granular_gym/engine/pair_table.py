@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,11 +115,22 @@ class PairTable:
     def longest_step(self, masses: Sequence[float]) -> float:
         """The longest time step [s] with which every single contact is stable; the engine refuses longer ones.
 
-        Piles bear about half of it: a grain among others is held by all of them.
+        Args:
+            masses: of the lightest grain of each kind [kg]; infinite: it is fixed.
+        """
+        return self._least(masses, lambda forces, mass: forces.longest_step(mass))
+
+    def calm_step(self, masses: Sequence[float]) -> float:
+        """The longest time step [s] with which piles are calm: a grain among others is held by all of them, and
+        bears about half of `longest_step`; friction that is steeper still trembles.
 
         Args:
             masses: of the lightest grain of each kind [kg]; infinite: it is fixed.
         """
+        return self._least(masses, lambda forces, mass: forces.calm_step(mass, self.torque == "contact"))
+
+    def _least(self, masses: Sequence[float], step: Callable[[PairForces, float], float]) -> float:
+        """The least step of all pairs; step: of forces and the effective mass."""
         inverse = [0.0 if mass == math.inf else 1.0 / checks.number("masses", mass, 0.0, above=True) for mass in masses]
         if len(inverse) != len(self.kinds):
             raise ArgumentError(f"masses: expected one of each of {len(self.kinds)} kinds, got {len(inverse)}")
@@ -127,7 +138,7 @@ class PairTable:
         for (kind, other, _), forces in self.forces.items():
             both = inverse[kind] + (0.0 if other == WALL else inverse[other])
             if both > 0.0:
-                longest = min(longest, forces.longest_step(1.0 / both, self.torque == "contact"))
+                longest = min(longest, step(forces, 1.0 / both))
         return longest
 
     def scaled(self, length: float = 1.0, time: float = 1.0, mass: float = 1.0) -> PairTable:

@@ -33,8 +33,8 @@ def with_table(frozen: FrozenScene, table: PairTable) -> FrozenScene:
     return dataclasses.replace(frozen, arrays=arrays | {"table": found})
 
 
-def longest_step(table: PairTable, frozen: FrozenScene) -> float:
-    """The longest time step with which every single contact of a scene is stable [s]."""
+def calm_step(table: PairTable, frozen: FrozenScene) -> float:
+    """The longest time step with which piles of a scene are calm [s], see `PairTable.calm_step`."""
     arrays = frozen.arrays
     masses = [math.inf] * len(table.kinds)
     for material in np.unique(arrays["grain_material"]).tolist():
@@ -44,4 +44,4 @@ def longest_step(table: PairTable, frozen: FrozenScene) -> float:
             radius = float(arrays["radius"][arrays["grain_material"] == material].min())
             mass = 4.0 / 3.0 * math.pi * radius**3 * float(arrays["density"][material])
             masses[kind] = min(masses[kind], mass)
-    return table.longest_step(masses)
+    return table.calm_step(masses)

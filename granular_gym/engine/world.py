@@ -36,7 +36,7 @@ from granular_gym.engine.solver import (
     load_ratio,
 )
 from granular_gym.engine.state import State
-from granular_gym.engine.tabled import longest_step, with_table
+from granular_gym.engine.tabled import calm_step, with_table
 from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
@@ -96,7 +96,7 @@ class World(Settling):
         self._restitution = float(pairs[:, PAIR_FIELDS.index("restitution")].max()) if crowded else 0.0
         self._load = load_ratio(frozen.arrays) if not self.planar else 1.0
         self._contact = self._stiffest()
-        self._longest = self._longest_of_table()
+        self._calm = self._calm_step()
         self._warn_of_solver()
         self._layout = frozen.layout()
         self._core = _core.World(
@@ -240,7 +240,7 @@ class World(Settling):
                 return
             if not self.planar:
                 self._warn(self.solver.step_dangers(dt, *self._scale) + self.solver.force_dangers(dt, self._contact))
-                self._warn(self.solver.table_dangers(dt, self._longest))
+                self._warn(self.solver.table_dangers(dt, self._calm))
             elif self._mass > 0.0:
                 self._warn(self.solver.spring_dangers(dt, self._mass))
 
@@ -453,9 +453,9 @@ class World(Settling):
         law, arrays = self.solver.bell, self._frozen.arrays
         return StiffestContact() if law is None or self.planar else stiffest(law, arrays)
 
-    def _longest_of_table(self) -> float:
-        """The longest time step that single contacts bear in table mode [s]."""
-        return math.inf if self.solver.table is None else longest_step(self.solver.table, self._frozen)
+    def _calm_step(self) -> float:
+        """The longest time step that piles bear in table mode [s]."""
+        return math.inf if self.solver.table is None else calm_step(self.solver.table, self._frozen)
 
     def _warn_of_bare_packing(self) -> None:
         """Warns if the grains were set as a dense packing, by positions alone."""

@@ -23,7 +23,9 @@ Floats = NDArray[np.float64]
 PairLaw = Callable[[Any, Any, Any], tuple[Floats, Floats, Floats]]
 
 #: nodes of each axis at most
-_MOST_NODES = (129, 65, 65)
+_MOST_NODES = (129, 33, 65)
+#: nodes of the other axes at which it is asked how far an axis bends: a network answers every question
+_ASKED = 9
 #: nodes of each axis at first, and how often intervals are halved at most
 _FIRST_NODES, _ROUNDS = (17, 9, 9), 10
 #: forces below this share of the largest one need not be followed as closely
@@ -189,6 +191,11 @@ def _first_axes(where: Range, end: float) -> list[Floats]:
     ]
 
 
+def _some(nodes: Floats) -> Floats:
+    """Nodes from one end to the other, not more than are asked at."""
+    return nodes[np.unique(np.linspace(0, len(nodes) - 1, _ASKED).round().astype(int))]
+
+
 def _totals(law: PairLaw, axes: list[Floats]) -> Floats:
     """Normal and tangential force (2, g, n, s)."""
     elastic, dissipative, tangential = law(*np.meshgrid(*axes, indexing="ij"))
@@ -198,6 +205,7 @@ def _totals(law: PairLaw, axes: list[Floats]) -> Floats:
 def _bends(law: PairLaw, axes: list[Floats], axis: int, largest: Floats) -> Floats:
     """How far the law is from the straight line in the middle of each interval of an axis, at most, over the largest
     force of its kind at that gap; a share of `largest`, its largest at all, is added to that."""
+    axes = [each if k == axis else _some(each) for k, each in enumerate(axes)]
     middles = 0.5 * (axes[axis][1:] + axes[axis][:-1])
     between = _totals(law, [middles if k == axis else each for k, each in enumerate(axes)])
     ends = np.moveaxis(_totals(law, axes), axis + 1, 0)

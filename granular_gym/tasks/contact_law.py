@@ -10,7 +10,7 @@ from typing import Any
 
 from granular_gym.engine.pair_table import PairTable
 from granular_gym.engine.pair_table_file import load_pair_table
-from granular_gym.engine.solver import TABLE_STEP, Solver
+from granular_gym.engine.solver import Solver
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.matter import SAND, Matter
 from granular_gym.tasks.pace import Pace
@@ -54,7 +54,7 @@ class TabledGrains(Matter):
 
     def pace(self, of_grains: Pace, preset: str, period: float) -> Pace:
         """The step that the law was made for, or the longest one that beds bear, whichever is shorter."""
-        longest = TABLE_STEP * self.table.longest_step([self.mass] * len(self.table.kinds))
+        longest = self.table.calm_step([self.mass] * len(self.table.kinds))
         wanted = min(longest, of_grains.dt if self.table.dt is None else self.table.dt)
         substeps = math.ceil(period / wanted - 1e-9)
         return Pace(period / substeps, substeps, of_grains.iterations)
