@@ -2,9 +2,9 @@
 
     python -m benchmarks.tables
 
-Sand that falls on bonded clay (`testbed.tabled`). `engine`, `numpy`: processor time of a step, one thread [ms]; of NumPy all
-pairs, with the interpolation of SciPy. `apart`: largest distance of a grain between the two after 40 steps of 1 ms,
-over the radius. `network`: a step of a network of pairs in torch costs about 280 ms with 1,000 grains (docs/learned.md).
+Sand that falls on bonded clay (`testbed.tabled`). `engine`, `numpy`: processor time of a step, one thread [ms]; of NumPy
+all pairs, with the interpolation of SciPy. `apart`: largest distance of a grain between the two after 40 steps of 1 ms,
+over the radius.
 """
 
 from __future__ import annotations
