@@ -2,8 +2,8 @@
 
     python -m benchmarks.tables
 
-Sand that falls on bonded clay (`testbed.tabled`). `engine`, `numpy`: processor time of a step, one thread [ms]; of NumPy
-all pairs, with the interpolation of SciPy. `apart`: largest distance of a grain between the two after 40 steps of 1 ms,
+Sand that falls on bonded clay (`testbed.tabled`). `engine`, `numpy`: processor time of a step, one thread [ms]; of
+NumPy all pairs, with the interpolation of SciPy. `apart`: largest distance of a grain between the two after 40 steps,
 over the radius.
 """
 

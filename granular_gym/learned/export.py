@@ -193,7 +193,8 @@ def _first_axes(where: Range, end: float) -> list[Floats]:
 
 def _some(nodes: Floats) -> Floats:
     """Nodes from one end to the other, not more than are asked at."""
-    return nodes[np.unique(np.linspace(0, len(nodes) - 1, _ASKED).round().astype(int))]
+    some: Floats = nodes[np.unique(np.linspace(0, len(nodes) - 1, _ASKED).round().astype(int))]
+    return some
 
 
 def _totals(law: PairLaw, axes: list[Floats]) -> Floats:

@@ -9,6 +9,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.learned import checkpoints
 from granular_gym.learned.discrete_element import DiscreteElementLearner
 from granular_gym.learned.export import Exported, export_model
+from granular_gym.learned.needs import torch
 from granular_gym.learned.table import save_pair_table
 
 
@@ -26,6 +27,8 @@ def run_export(options: argparse.Namespace) -> int:
     """Exports; exit status 0."""
     if options.out.exists():
         raise ArgumentError(f"out: expected a file that is not there, got {options.out}")
+    # two threads on shared cores are slower than one
+    torch.set_num_threads(1)
     model = checkpoints.load(options.model)
     if not isinstance(model, DiscreteElementLearner):
         raise ArgumentError(f"model: expected a discrete element learner, got {model.name!r}")
