@@ -32,6 +32,7 @@
 #include "state/clumps.h"
 #include "state/continuum.h"
 #include "state/settings.h"
+#include "state/table.h"
 #include "state/tools.h"
 
 #ifdef __cplusplus
@@ -107,6 +108,27 @@ typedef struct gg_continuum_def {
     const gg_continuum_material *material; /* (material_count); bulk 0: of no particle */
 } gg_continuum_def;
 
+/* What the law of tables needs (solvers/spheres/table/table.h). */
+typedef struct gg_table_def {
+    int32_t count;         /* 0: another law */
+    const gg_table *table; /* (count) */
+    const float *node;     /* (node_count) of all axes [m], [m/s] */
+    int64_t node_count;
+    const float *sample; /* (sample_count, 2) normal and tangential forces [N] */
+    int64_t sample_count;
+    const int32_t *of; /* (material_count, material_count + 1, 2) table of a material and another one, or, last, a tool;
+                           free, and bonded; -1: they do not act on each other. Symmetric, no tool is bonded */
+    int32_t at_contact; /* of gg_table_law */
+} gg_table_def;
+
+/* pairs of grains that are bonded, each listed by both */
+typedef struct gg_bond_def {
+    int64_t count;        /* twice their number; 0: none */
+    const int32_t *first; /* (grain_count + 1) where those of a grain begin */
+    const int32_t *other; /* (count) ids, rising within those of a grain */
+    const float *length;  /* (count) at rest [m] */
+} gg_bond_def;
+
 /* what a world is built from; all arrays are copied */
 typedef struct gg_world_def {
     int64_t env_count, grain_count; /* grains per env; 0 is allowed */
@@ -134,6 +156,8 @@ typedef struct gg_world_def {
     gg_planar_def planar;       /* zero: grains are spheres */
     gg_clump_def clumps;        /* zero: they are lone ones */
     gg_continuum_def continuum; /* zero: they are no continuum */
+    gg_table_def table;         /* of GG_MODE_TABLE, else zero */
+    gg_bond_def bonds;          /* of GG_MODE_TABLE alone */
     gg_solver solver;
     int32_t thread_count; /* see gg_world_set_thread_count */
     int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */

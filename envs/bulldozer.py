@@ -153,6 +153,7 @@ class BulldozerTask(GoalTask):
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
+    law_tables: ClassVar[bool] = True
     settling: Settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,

@@ -152,6 +152,7 @@ class PourTask(GoalTask):
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
+    law_tables: ClassVar[bool] = True
     held: Floats
     received: Floats
     spilled: Floats

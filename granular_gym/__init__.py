@@ -18,6 +18,9 @@ from granular_gym.engine.contacts import Contacts
 from granular_gym.engine.continuum import DruckerPrager, Elastic, Liquid, VonMises
 from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from granular_gym.engine.overlaps import Overlaps
+from granular_gym.engine.pair_forces import PairForces
+from granular_gym.engine.pair_table import PairTable
+from granular_gym.engine.pair_table_file import load_pair_table, save_pair_table
 from granular_gym.engine.point_clouds import PointCloud, points_of
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.sizes import SizeDistribution
@@ -45,6 +48,7 @@ from granular_gym.errors import (
     SdfWarning,
     StabilityWarning,
     StateError,
+    TableError,
 )
 from granular_gym.info import info
 from granular_gym.shapes.clump import Clump
@@ -97,6 +101,8 @@ __all__ = [
     "Overlaps",
     "Pair",
     "PairField",
+    "PairForces",
+    "PairTable",
     "PointCloud",
     "ReplayError",
     "ReposeAngle",
@@ -110,6 +116,7 @@ __all__ = [
     "StabilityWarning",
     "State",
     "StateError",
+    "TableError",
     "VonMises",
     "World",
     "__version__",
@@ -122,9 +129,11 @@ __all__ = [
     "exact_distance",
     "info",
     "load_mesh",
+    "load_pair_table",
     "look_at",
     "points_of",
     "register_task",
+    "save_pair_table",
     "save_stl",
     "settled_bed",
     "write_png",

@@ -80,6 +80,8 @@ class World:
         planar: dict[str, Any] | None,
         clumps: dict[str, Any] | None,
         continuum: dict[str, Any] | None,
+        table: dict[str, Any] | None,
+        bonds: dict[str, Any] | None,
         solver: dict[str, Any],
         thread_count: int,
         gpu: int,

@@ -19,6 +19,10 @@ class MeshError(ArgumentError):
     """A triangle mesh or mesh file that cannot be used; the message names the fault."""
 
 
+class TableError(ArgumentError):
+    """A table of forces that cannot be used; the message names the file or the entry, and the fault."""
+
+
 class DescriptionError(ArgumentError):
     """A robot description that cannot be used; the message names file, entry and fault."""
 

@@ -11,6 +11,8 @@ import numpy as np
 import granular_gym as gg
 from testbed.beds import DENSITY, GRAVITY, RADIUS, lattice, mass
 from testbed.planar import COARSE
+from testbed.tabled import heap as falling
+from testbed.tabled import table
 
 #: kernels of the CUDA backend, see `World.set_kernel` of the extension
 KERNELS = ("team", "graph")
@@ -18,6 +20,7 @@ KERNELS = ("team", "graph")
 SPHERE_KERNELS = ("block", *KERNELS)
 #: soft enough for the time steps of these scenes
 BELL = gg.Bell(sliding=0.25, young=5e5, damping=5.0)
+TABLE = table(torque="contact")
 #: attributes of a world that hold fields of grains
 FIELDS = ("positions", "velocities", "angular_velocities", "radii", "grain_materials")
 
@@ -154,6 +157,14 @@ def forced() -> gg.Scene:
     steel = scene.add_material(density=7800.0, friction=0.3)
     blade = gg.Sdf.union(gg.Sdf.box((0.008, 0.06, 0.03)), gg.Sdf.capsule(0.01, 0.05).at((0.01, 0.0, 0.03)))
     scene.add_tool(blade, name="blade", material=steel, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
+    return scene
+
+
+def tabled() -> gg.Scene:
+    """Sand on bonded clay, endless along x, pushed by a blade; for TABLE."""
+    scene = falling(40, periodic=True)
+    blade = gg.Sdf.union(gg.Sdf.box((0.02, 0.1, 0.08)), gg.Sdf.capsule(0.02, 0.1).at((0.02, 0.0, 0.08)))
+    scene.add_tool(blade, name="blade", material="clay", pose=(-0.125, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
     return scene
 
 

@@ -28,6 +28,7 @@ def phase_names() -> list[str]:
         "solvers/spheres/coloured",
         "solvers/spheres/clumps",
         "solvers/spheres/bell",
+        "solvers/spheres/table",
         "solvers/continuum",
         "solvers/planar",
     )

@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from testbed.continuum import handle, handled, knead, kneaded, stir, stirred
 from testbed.dynamic_tools import press, pressed
-from testbed.parity import BELL, clumped, forced, poses
+from testbed.parity import BELL, TABLE, clumped, forced, poses, tabled
 
 KERNELS = ("block", "team", "graph")
 Built = tuple[gg.Scene, dict[str, Any], Any]  # scene, settings of the solver, target poses of the tools
@@ -112,6 +112,7 @@ STEPPED: dict[str, Stepped] = {
         "team",
         push,
     ),
+    "forces from tables": (tabled, {"mode": "table", "table": TABLE}, "graph", push),
     "dough and sand": (lambda: kneaded(0.04), {}, "team", knead),
     "dough under dynamic tools": (lambda: handled(0.04), {}, "team", handle),
     "liquid with a buoy": (stirred, {}, "team", stir),

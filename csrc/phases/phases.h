@@ -25,6 +25,7 @@
 #include "../solvers/continuum/phases.h"
 #include "../solvers/planar/phases.h"
 #include "../solvers/spheres/phases.h"
+#include "../solvers/spheres/table/phases.h"
 #include "access.h"
 #include "close.h"
 #include "drive.h"
@@ -105,7 +106,8 @@
 #define GG_PHASES(X)                                                                                                   \
     GG_COMMON_PHASES(X)                                                                                                \
     GG_SPHERE_PHASES(X)                                                                                                \
-    GG_COLOURED_PHASES(X) GG_CLUMP_PHASES(X) GG_BELL_PHASES(X) GG_CONTINUUM_PHASES(X) GG_PLANAR_PHASES(X)
+    GG_COLOURED_PHASES(X)                                                                                              \
+    GG_CLUMP_PHASES(X) GG_BELL_PHASES(X) GG_TABLE_PHASES(X) GG_CONTINUUM_PHASES(X) GG_PLANAR_PHASES(X)
 
 typedef enum gg_phase {
 #define GG_PHASE_ENUM(name, ...) GG_PHASE_##name,

@@ -77,6 +77,7 @@ GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration, int dyn
 #include "../solvers/spheres/coloured/step.h"
 #include "../solvers/spheres/clumps/step.h"
 #include "../solvers/spheres/bell/step.h"
+#include "../solvers/spheres/table/step.h"
 #include "../solvers/continuum/step.h"
 #include "../solvers/planar/step.h"
 #include "../solvers/spheres/step.h"

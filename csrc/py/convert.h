@@ -108,6 +108,9 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
 int gg_py_def_clumps(const gg_module_state *state, PyObject *clumps, gg_py_def *out);
 /* continuum.c: the argument `continuum`; after the materials were read */
 int gg_py_def_continuum(const gg_module_state *state, PyObject *continuum, gg_py_def *out);
+/* table_def.c: the arguments `table` and `bonds`; likewise, after the grains */
+int gg_py_def_table(const gg_module_state *state, PyObject *table, gg_py_def *out);
+int gg_py_def_bonds(const gg_module_state *state, PyObject *bonds, gg_py_def *out);
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];

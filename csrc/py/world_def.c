@@ -14,7 +14,8 @@ typedef struct def_args {
     PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *material_fixed, *pair;
     PyObject *position, *velocity, *radius, *grain_material, *tool_pose, *tool_free, *tool_mass, *tool_inertia;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
-    PyObject *camera_integers, *camera_floats, *planar, *clumps, *continuum, *solver, *thread_count, *gpu;
+    PyObject *camera_integers, *camera_floats, *planar, *clumps, *continuum, *table, *bonds;
+    PyObject *solver, *thread_count, *gpu;
 } def_args;
 
 static gg_vec3 vec3_of(const float *a) { return gg_v3(a[0], a[1], a[2]); }
@@ -302,28 +303,57 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
 }
 
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out) {
-    static char *names[] = {"env_count",     "lower",       "upper",        "boundary",        "wall_material",
-                            "gravity",       "air",         "density",      "material_fixed",  "pair",
-                            "position",      "velocity",    "radius",       "grain_material",  "tool_pose",
-                            "tool_free",     "tool_mass",   "tool_inertia", "part_integers",   "part_floats",
-                            "grid_integers", "grid_floats", "sample",       "camera_integers", "camera_floats",
-                            "planar",        "clumps",      "continuum",    "solver",          "thread_count",
-                            "gpu",           NULL};
+    static char *names[] = {"env_count",
+                            "lower",
+                            "upper",
+                            "boundary",
+                            "wall_material",
+                            "gravity",
+                            "air",
+                            "density",
+                            "material_fixed",
+                            "pair",
+                            "position",
+                            "velocity",
+                            "radius",
+                            "grain_material",
+                            "tool_pose",
+                            "tool_free",
+                            "tool_mass",
+                            "tool_inertia",
+                            "part_integers",
+                            "part_floats",
+                            "grid_integers",
+                            "grid_floats",
+                            "sample",
+                            "camera_integers",
+                            "camera_floats",
+                            "planar",
+                            "clumps",
+                            "continuum",
+                            "table",
+                            "bonds",
+                            "solver",
+                            "thread_count",
+                            "gpu",
+                            NULL};
     def_args a;
     int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower, &a.upper,
-            &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density, &a.material_fixed, &a.pair, &a.position,
-            &a.velocity, &a.radius, &a.grain_material, &a.tool_pose, &a.tool_free, &a.tool_mass, &a.tool_inertia,
-            &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats, &a.sample, &a.camera_integers,
-            &a.camera_floats, &a.planar, &a.clumps, &a.continuum, &a.solver, &a.thread_count, &a.gpu)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count,
+                                     &a.lower, &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density,
+                                     &a.material_fixed, &a.pair, &a.position, &a.velocity, &a.radius, &a.grain_material,
+                                     &a.tool_pose, &a.tool_free, &a.tool_mass, &a.tool_inertia, &a.part_integers,
+                                     &a.part_floats, &a.grid_integers, &a.grid_floats, &a.sample, &a.camera_integers,
+                                     &a.camera_floats, &a.planar, &a.clumps, &a.continuum, &a.table, &a.bonds,
+                                     &a.solver, &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
         read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_def_planar(state, a.planar, out) ||
         gg_py_def_clumps(state, a.clumps, out) || gg_py_def_continuum(state, a.continuum, out) ||
+        gg_py_def_table(state, a.table, out) || gg_py_def_bonds(state, a.bonds, out) ||
         gg_py_solver(state, a.solver, &out->def.solver) ||
         gg_py_integer(state, "thread_count", a.thread_count, 0, INT32_MAX, &thread_count) ||
         gg_py_integer(state, "gpu", a.gpu, 0, 1024, &gpu)) {

@@ -481,7 +481,7 @@ PyDoc_STRVAR(
     "radius, grain_material, tool_pose, tool_free, tool_mass, tool_inertia, part_integers, part_floats, grid_integers, "
     "grid_floats, "
     "sample, "
-    "camera_integers, camera_floats, planar, clumps, continuum, solver, thread_count, gpu)\n--\n\n"
+    "camera_integers, camera_floats, planar, clumps, continuum, table, bonds, solver, thread_count, gpu)\n--\n\n"
     "A world of the engine. Use granular_gym.Scene.build instead. All arguments are required; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
@@ -493,7 +493,8 @@ PyDoc_STRVAR(
     "far\n"
     "planar: None, or a dict of the shapes of planar grains, see csrc/py/planar_def.c\n\n"
     "clumps: None, or a dict of the clumps of spheres, see csrc/py/clump_def.c\n"
-    "continuum: None, or a dict of continuous matter, see csrc/py/continuum.c\n\n"
+    "continuum: None, or a dict of continuous matter, see csrc/py/continuum.c\n"
+    "table, bonds: None, or a dict of tables of forces and one of bonds, see csrc/py/table_def.c\n\n"
     "Where a method has an argument `device`, it returns DeviceArrays; BackendError: the world runs on the CPU. Every\n"
     "method raises ClosedError once the world is closed, and BusyError while another thread uses it.");
 

@@ -27,7 +27,7 @@ typedef struct gg_kept_stats {
 typedef struct gg_env {
     gg_vec3 gravity; /* [m/s2] */
     gg_air air;
-    float cohesion_range;               /* largest of the env's pairs that attract [m] */
+    float cohesion_range;               /* largest of the env's pairs that attract, see gg_params [m] */
     int32_t uneven;                     /* its grains differ in mass by over GG_EVEN_MASSES */
     float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
     int32_t rebuild;                    /* lists must be built before the next solve */

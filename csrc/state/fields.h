@@ -20,6 +20,7 @@
 #include "planar.h"
 #include "sleep.h"
 #include "spheres.h"
+#include "table.h"
 #include "tools.h"
 
 /* clang-format off */
@@ -114,7 +115,9 @@
     GG_COMMON_FIELDS(X)                                                                                                \
     GG_SPHERE_FIELDS(X)                                                                                                \
     GG_COLOURED_FIELDS(X)                                                                                              \
-    GG_CLUMP_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X) GG_BELL_FIELDS(X) GG_CONTINUUM_FIELDS(X)
+    GG_CLUMP_FIELDS(X)                                                                                                 \
+    GG_PLANAR_FIELDS(X)                                                                                                \
+    GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X) GG_BELL_FIELDS(X) GG_TABLE_FIELDS(X) GG_CONTINUUM_FIELDS(X)
 #define GG_FIELD_ALIASES(X) GG_COMMON_ALIASES(X) GG_SPHERE_ALIASES(X)
 
 #endif

@@ -10,6 +10,7 @@
 #include "planar.h"
 #include "sleep.h"
 #include "spheres.h"
+#include "table.h"
 #include "tools.h"
 
 /* sizes: all that the lengths of arrays depend on */
@@ -34,6 +35,7 @@ typedef struct gg_dims {
     gg_coloured_dims coloured;
     gg_clump_dims clumps;
     gg_bell_dims bell;
+    gg_table_dims table;
     gg_continuum_dims continuum;
     gg_planar_dims planar;
     gg_tool_dims tools;
@@ -41,7 +43,7 @@ typedef struct gg_dims {
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
-#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(bell) X(continuum) X(planar) X(springs)
+#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(bell) X(table) X(continuum) X(planar) X(springs)
 typedef enum gg_law {
 #define GG_LAW_ENUM(law) GG_LAW_##law,
     GG_LAWS(GG_LAW_ENUM)
@@ -85,11 +87,12 @@ typedef struct gg_params {
     float stiffness, tangential_stiffness; /* of the springs of solvers/planar/springs.h [N/m] */
     float damping, tangential_damping;     /* twice the damping ratio; tangential over normal damping */
     gg_bell_law bell;                      /* of solvers/spheres/bell/bell.h */
+    gg_table_law table;                    /* of solvers/spheres/table/table.h */
     double spacing;                        /* of the nodes of continuous matter [m] */
     double step_bound;                     /* longest stable dt in GG_MODE_EXPLICIT [s]; 0 in other modes */
     int32_t step_material;                 /* whose bound that is */
     float radius_min, radius_max;
-    float cohesion_range; /* largest of all envs [m] */
+    float cohesion_range; /* largest of all envs, or of the law of tables its reach and a pad [m] */
     int32_t size_class_count;
     float size_class_radius[GG_SIZE_CLASSES];       /* largest radius of each class [m] */
     int32_t size_class_candidates[GG_SIZE_CLASSES]; /* candidates a grain of each class may have */

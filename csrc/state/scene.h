@@ -13,6 +13,7 @@
 #include "continuum.h"
 #include "planar.h"
 #include "settings.h"
+#include "table.h"
 #include "tools.h"
 
 /* clang-format off */
@@ -26,7 +27,8 @@
     GG_TOOL_SCENE_ARRAYS(X)                                                                                            \
     GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                           \
     GG_PLANAR_SCENE_ARRAYS(X)                                                                                              \
-    GG_CLUMP_SCENE_ARRAYS(X)
+    GG_CLUMP_SCENE_ARRAYS(X)                                                                                               \
+    GG_TABLE_SCENE_ARRAYS(X)
 /* clang-format on */
 
 #endif

@@ -35,7 +35,8 @@ typedef enum gg_mode {
     GG_MODE_PAPER,            /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
     GG_MODE_PENALTY,          /* planar grains: springs in explicit steps, solvers/planar/springs.h */
     GG_MODE_BELL,             /* spheres and clumps: forces in explicit steps, solvers/spheres/bell/bell.h */
-    GG_MODE_EXPLICIT          /* continuous matter in explicit steps, solvers/continuum/explicit.h */
+    GG_MODE_EXPLICIT,         /* continuous matter in explicit steps, solvers/continuum/explicit.h */
+    GG_MODE_TABLE             /* spheres: forces read from tables, in explicit steps, solvers/spheres/table/table.h */
 } gg_mode;
 
 /* how GG_MODE_BELL goes on in time */

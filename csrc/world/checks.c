@@ -172,5 +172,6 @@ gg_status gg_def_check(const gg_world_def *d, gg_message out) {
     }
     status = gg_planar_check(d, out);
     status = status == GG_OK ? gg_clumps_check(d, out) : status;
-    return status == GG_OK ? gg_continuum_check(d, out) : status;
+    status = status == GG_OK ? gg_continuum_check(d, out) : status;
+    return status == GG_OK ? gg_tables_check(d, out) : status;
 }

@@ -99,8 +99,8 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, cons
               "contacts: expected a world of spheres, this one is planar");
     GG_EXPECT(gg_message_of(w), w->view.params.law != GG_LAW_continuum,
               "contacts: expected grains, continuous matter has none; see wrenches");
-    GG_EXPECT(gg_message_of(w), w->view.params.law != GG_LAW_bell,
-              "contacts: expected a mode that keeps contacts, in mode bell they are forces of the moment");
+    GG_EXPECT(gg_message_of(w), w->view.params.law != GG_LAW_bell && w->view.params.law != GG_LAW_table,
+              "contacts: expected a mode that keeps contacts, in modes bell and table they are forces of the moment");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
                        GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b) | GG_BIT(roll_a) | GG_BIT(roll_b) |
                        GG_BIT(link_a) | GG_BIT(link_b) | GG_BIT(grain_id) | GG_BIT(position) | GG_BIT(tool_pose) |

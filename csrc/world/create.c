@@ -81,6 +81,7 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     p->law = gg_law_of(d);
     p->dynamic = dims.tools.dynamic > 0;
     p->spacing = d->continuum.spacing;
+    p->table = gg_table_law_of(d);
     gg_status status = gg_scene_create(w, d, &dims);
     if (status != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;

@@ -62,6 +62,9 @@ gg_law gg_law_of(const gg_world_def *d) {
     if (d->solver.mode == GG_MODE_BELL) {
         return GG_LAW_bell;
     }
+    if (d->solver.mode == GG_MODE_TABLE) {
+        return GG_LAW_table;
+    }
     if (d->clumps.count) {
         return GG_LAW_clumps;
     }
@@ -94,6 +97,11 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.bell.slots = dims.slots;
         dims.bell.tools = dims.tool_count;
         dims.bell.adaptive = d->solver.integrator == GG_INTEGRATOR_RKF45 ? dims.clumps.count : 0;
+    }
+    if (gg_law_of(d) == GG_LAW_table) {
+        dims.table.envs = 1;
+        dims.table.slots = dims.slots;
+        dims.table.bonds = d->bonds.count;
     }
     for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
         dims.tools.dynamic = gg_tool_moves(&d->tool_mass[k]) ? dims.tool_count : dims.tools.dynamic;

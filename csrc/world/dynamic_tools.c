@@ -55,6 +55,8 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
                   "coupled: expected none among planar grains and in mode paper, got tool %d", (int)k);
         GG_EXPECT(out, d->solver.mode != GG_MODE_BELL || !gg_tool_moves(m),
                   "mass: tools have none in mode bell, got tool %d; bodies (clumps) are pushed", (int)k);
+        GG_EXPECT(out, d->solver.mode != GG_MODE_TABLE || !gg_tool_moves(m),
+                  "mass: tools have none in mode table, got tool %d", (int)k);
         GG_EXPECT(out, gg_within(m->stiffness, 0.0f, 1e12f) && gg_within(m->damping, 0.0f, 1e12f),
                   "stiffness, damping: expected values in [0, 1e12] N/m and N s/m, got %g and %g for tool %d",
                   m->stiffness, m->damping, (int)k);

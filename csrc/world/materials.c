@@ -4,6 +4,7 @@
 
 #include "../contact/narrow.h"
 #include "../solvers/spheres/coloured/coloured.h"
+#include "../solvers/spheres/table/table.h"
 #include "world.h"
 
 static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float radius_min, gg_message out) {
@@ -109,10 +110,13 @@ gg_status gg_params_from_materials(gg_world *w) {
     if (explicit_steps) {
         gg_continuum_step_bound(host, p);
     }
+    if (p->law == GG_LAW_table) {
+        gg_tables_find_bound(w, host->density);
+    }
     p->cohesion_range = 0.0f;
     for (int64_t e = 0; e < d->env_count; e++) {
         gg_env *env = &host->env[e];
-        float range = 0.0f;
+        float range = p->law == GG_LAW_table ? gg_maxf(p->table.reach, 0.0f) + GG_TABLE_PAD * p->radius_min : 0.0f;
         for (int64_t k = 0; k < pairs; k++) {
             range = gg_maxf(range, gg_pair_attraction_range(&host->pair[e * pairs + k]));
         }

@@ -32,6 +32,11 @@ void gg_params_from_grains(gg_world *w) {
         p->size_class_radius[k] = n ? largest : 1.0f;
         float grow = p->size_class_radius[k] / p->radius_min;
         p->size_class_candidates[k] = 16 + (int32_t)(4.0f * (grow * grow - 1.0f));
+        if (p->law == GG_LAW_table) {
+            /* as many more as its reach takes in */
+            float wide = 1.0f + 0.5f * p->table.reach / p->radius_min;
+            p->size_class_candidates[k] = (int32_t)(20.0f * wide * wide * wide) + p->size_class_candidates[k] - 16;
+        }
     }
     memset(w->size_class_grains, 0, sizeof w->size_class_grains);
     for (int64_t i = 0; i < n; i++) {

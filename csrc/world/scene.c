@@ -104,6 +104,7 @@ gg_status gg_scene_create(gg_world *w, const gg_world_def *def, const gg_dims *d
         set_masses(s, def);
         set_cameras(s, dims->camera_count);
         gg_clumps_list(s, def);
+        gg_tables_measure(s, def);
         gg_scene_show(w, &w->view);
     }
     return status;

@@ -56,7 +56,7 @@ static gg_status check_bell(const gg_solver *s, gg_message out) {
 
 gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size) {
     gg_message out = {message, message_size};
-    GG_EXPECT(out, s->mode >= GG_MODE_GAUSS_SEIDEL && s->mode <= GG_MODE_EXPLICIT, "mode: expected 0 to 5, got %d",
+    GG_EXPECT(out, s->mode >= GG_MODE_GAUSS_SEIDEL && s->mode <= GG_MODE_TABLE, "mode: expected 0 to 6, got %d",
               (int)s->mode);
     GG_EXPECT(out, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
               "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
@@ -88,6 +88,7 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
     GG_EXPECT(out, gg_within(s->damping, 0.0f, 1.0f), "damping: expected a share in [0, 1], got %g", s->damping);
     GG_EXPECT(out, gg_within(s->tangential_damping, 0.0f, 1.0f),
               "tangential_damping: expected a share in [0, 1], got %g", s->tangential_damping);
+    GG_EXPECT(out, s->mode != GG_MODE_TABLE || !s->sleep, "sleep: expected 0 in mode table, whose grains creep");
     return check_bell(s, out);
 }
 

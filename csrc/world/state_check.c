@@ -57,7 +57,8 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
         return status;
     }
     EXPECT_AT(s, field, 0, is_flag(env->uneven), "a flag of uneven masses");
-    EXPECT_AT(s, field, 0, gg_within(env->cohesion_range, 0.0f, p->radius_min), "cohesion_range within a radius");
+    EXPECT_AT(s, field, 0, gg_within(env->cohesion_range, 0.0f, gg_maxf(p->radius_min, p->cohesion_range)),
+              "cohesion_range within a radius or that of the law");
     EXPECT_AT(s, field, 0, gg_within(env->dt_last, 0.0f, 1.0f), "dt_last in [0, 1] s");
     EXPECT_AT(s, field, 0,
               is_flag(env->rebuild) && is_flag(env->key_buffer) && is_flag(env->impulse_buffer) &&

@@ -128,6 +128,10 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
         "%g",
         p->step_bound, (int)p->step_material, p->spacing, dt);
     GG_EXPECT(out, substeps >= 1, "substeps: expected at least 1, got %d", (int)substeps);
+    gg_status status = gg_tables_check_step(w, dt, out);
+    if (status != GG_OK) {
+        return status;
+    }
     return gg_tool_poses_check(w, "tool_poses", targets, NULL, w->view.dims.env_count, 0);
 }
 

@@ -52,6 +52,15 @@ typedef struct gg_material_radii {
 /* buffer.c: device buffers that nobody holds, for the next ones of their size */
 typedef struct gg_pool gg_pool;
 
+/* in GG_MODE_TABLE: the contact that asks for the shortest steps */
+typedef struct gg_table_bound {
+    double dt;         /* longest stable one [s] */
+    int32_t pair[2];   /* its materials; of a tool -1 */
+    int32_t bonded;    /* of a bond */
+    float steepest[2]; /* see gg_table */
+    double mass;       /* effective [kg] */
+} gg_table_bound;
+
 struct gg_world {
     gg_view view; /* its arrays lie where the world runs */
     void *arena;  /* all fields of the view */
@@ -78,6 +87,7 @@ struct gg_world {
     gg_drive device_drive; /* the same where phases can read them */
     float *drive_poses;    /* (env_count, own tools, 7) that the drive asks for */
     int32_t *drive_fault;  /* (env_count) */
+    gg_table_bound table_bound;
     gg_solver solver;
     gg_kernel kernel;
     gg_picture_memory picture;
@@ -184,6 +194,14 @@ void gg_clumps_fill(gg_view *view, const gg_world_def *def, int64_t env);
 
 /* continuum.c: whether a world can have this continuum */
 gg_status gg_continuum_check(const gg_world_def *def, gg_message out);
+
+/* tables.c: whether a world can have these tables and bonds; what follows from them */
+gg_status gg_tables_check(const gg_world_def *def, gg_message out);
+gg_table_law gg_table_law_of(const gg_world_def *def);
+void gg_tables_measure(gg_scene *scene, const gg_world_def *def);
+/* notes the longest stable dt; density: of all envs */
+void gg_tables_find_bound(gg_world *w, const float *density);
+gg_status gg_tables_check_step(const gg_world *w, double dt, gg_message out);
 
 /* params.c */
 void gg_params_from_grains(gg_world *w);

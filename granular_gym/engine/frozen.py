@@ -32,7 +32,7 @@ _LAYOUT = (
     "sample",
 )
 #: what a state itself holds, of the arrays that only some scenes have
-_PARTS = ("planar.", "clumps.", "continuum.")
+_PARTS = ("planar.", "clumps.", "continuum.", "bonds.")
 _MOTION = {"planar.angle", "clumps.pose", "clumps.velocity"}
 
 
@@ -85,7 +85,7 @@ class FrozenScene:
         """Hash of some of the arrays, by default of all."""
         total = hashlib.sha256()
         arrays = dict(self.arrays)
-        for part in ("planar", "clumps", "continuum"):
+        for part in ("planar", "clumps", "continuum", "table", "bonds"):
             arrays |= {f"{part}.{name}": array for name, array in (arrays.pop(part) or {}).items()}
         # what a scene does not have leaves its hash as it is
         if not arrays["material_fixed"].any():

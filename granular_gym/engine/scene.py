@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks, names
+from granular_gym.engine.bonds import bond_arrays, check_pairs
 from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.clumps import ClumpGroup, clump_arrays, group, random_orientations
@@ -108,6 +109,8 @@ class Scene:
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
         self._fields: dict[tuple[str, str], PairField] = {}
         self._grains: list[GrainGroup] = []
+        self._bonds: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
+        self._bonded: set[tuple[int, int]] = set()
         #: of the nodes of the grid of continuous matter [m]; None: there is none
         self.spacing: float | None = None
 
@@ -549,6 +552,33 @@ class Scene:
             return self.add_grains(index, points, radii, orientations=random_orientations(key, len(points)))
         return self.add_grains(index, points, radii)
 
+    def add_bonds(self, pairs: Any, lengths: Any = None) -> None:
+        """Bonds pairs of grains, for `Solver(mode="table")` alone, which reads their forces from tables of their own.
+
+        A bond lasts: where it is longer than its table reaches no force acts, until it is short enough again.
+
+        Args:
+            pairs: (n, 2) ids of grains, each pair once.
+            lengths: at rest, distances of centres, one for all or (n,) [m]; None: the distances as placed.
+
+        Raises:
+            ArgumentError: no such grain, a pair twice, a length that is not above 0, or a scene without spheres.
+        """
+        if self.planar or self.spacing is not None or any(each.clumps is not None for each in self._grains):
+            raise ArgumentError("add_bonds: expected a scene of lone spheres")
+        ids = checks.integers("pairs", pairs, (None, 2), 0, max(self.grain_count - 1, 0))
+        new = check_pairs(ids, self._bonded)
+        if lengths is None and len(ids):
+            points = np.concatenate([each.positions for each in self._grains]).astype(np.float64)
+            lengths = np.linalg.norm(points[ids[:, 0]] - points[ids[:, 1]], axis=1)
+        rest = checks.floats("lengths", 0.0 if lengths is None else lengths, (), (len(ids),))
+        if len(ids) and not 0.0 < float(rest.min()) <= float(rest.max()) <= LARGEST_LENGTH:
+            worst = rest.min() if rest.min() <= 0.0 else rest.max()
+            raise ArgumentError(f"lengths: expected lengths > 0 up to {LARGEST_LENGTH:g} m, got {float(worst):g}")
+        if len(ids):
+            self._bonds.append((ids, np.array(np.broadcast_to(rest, (len(ids),)))))
+            self._bonded |= new
+
     def set_pair_field(self, field: PairField) -> None:
         """Uses this field for the pair of shapes it was built for, instead of the default (`PairField.build`).
 
@@ -666,6 +696,8 @@ class Scene:
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
             "clumps": clump_arrays([each.clumps or each for each in self._grains]),
             "continuum": continuum_arrays(self.spacing, [each.continuum for each in materials]),
+            "table": None,
+            "bonds": bond_arrays(self._bonds, self.grain_count),
             **tool_arrays(self.tools, largest_diameter(self._grains)),
             **mass_arrays(self.tools, self.bounds, self.boundary),
             **camera_arrays(self.cameras.values()),

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.engine.bell import Bell, StiffestContact
+from granular_gym.engine.pair_table import PairTable
 from granular_gym.errors import ArgumentError
 
-MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell", "explicit")
+MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell", "explicit", "table")
 #: how `mode="bell"` goes on in time
 INTEGRATORS = ("verlet", "rkf45")
 #: modes that accumulate impulses: with iterations they converge to the contact law
@@ -34,6 +35,7 @@ LARGEST_STIFFNESS = 1e30
 SPRING_STEP = 0.3
 #: dt over the duration of the shortest contact that heaps under the law of Bell bear
 FORCE_STEP = 0.1
+
 #: iterations per `load_ratio` that carry a bed of heavier grains, and the largest ratio that was carried
 LOAD_ITERATIONS, LARGEST_LOAD = 0.25, 300.0
 #: depth of a bed in diameters from which it sinks for want of stored impulses by more than overlaps do
@@ -125,9 +127,10 @@ class Solver:
             "jacobi" (the same law, all contacts at once), "paper" (the paper as printed: impulses are added and never
             taken back; grains do not turn), "penalty" (planar grains alone: contacts are springs, steps are explicit
             and short: docs/planar.md), "bell" (spheres and clumps: contacts are forces without memory, steps are
-            explicit and short: docs/bell.md) or "explicit" (continuous matter alone: steps are explicit and short:
-            docs/continuum.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains; of continuous matter the
-            implicit solve.
+            explicit and short: docs/bell.md), "table" (spheres: forces are read from tables, as of a law that was
+            learned, in explicit steps: docs/learned.md) or "explicit" (continuous matter alone: steps are explicit and
+            short: docs/continuum.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains; of continuous
+            matter the implicit solve.
         iterations: of the contact solver per substep, 1 .. 1024: Gauss-Seidel sweeps or Jacobi iterations.
         nesterov: accelerate the iteration; None: only in the modes gauss_seidel and jacobi.
         spin: grains turn; None: not in paper mode.
@@ -157,6 +160,8 @@ class Solver:
         bell: constants of bell mode; must be given there, and nowhere else.
         integrator: in bell mode, fixed when a world is built: "verlet" (velocity Verlet, one evaluation of the forces
             per substep) or "rkf45" (adaptive Runge-Kutta-Fehlberg steps within each substep, by `tolerance`).
+        table: law of table mode, fixed when a world is built; must be given there, and nowhere else. It takes the place
+            of what materials say of friction, restitution, rolling and cohesion.
     """
 
     mode: str | None = None
@@ -181,6 +186,7 @@ class Solver:
     tangential_damping: float = 0.5
     bell: Bell | None = None
     integrator: str = INTEGRATORS[0]
+    table: PairTable | None = None
 
     def __post_init__(self) -> None:
         if self.mode is not None:
@@ -191,6 +197,10 @@ class Solver:
             checks.instance("bell", self.bell, Bell)
         elif self.bell is not None:
             raise ArgumentError(f'bell: expected None but in mode "bell", got {self.bell!r}')
+        if self.mode == "table":
+            checks.instance("table", self.table, PairTable)
+        elif self.table is not None:
+            raise ArgumentError(f'table: expected None but in mode "table", got {self.table!r}')
         checks.integer("iterations", self.iterations, 1)
         object.__setattr__(self, "sleep", checks.flag("sleep", self.sleep))
         for name, safe in self._safe_flags().items():
@@ -227,14 +237,14 @@ class Solver:
 
     def fields(self) -> dict[str, Any]:
         """All fields as the engine takes them."""
-        values = dataclasses.asdict(self)
+        others = ("bell", "table")
+        values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.name not in others}
         values["mode"] = MODES.index(self._mode)
         values["broad_phase"] = BROAD_PHASES.index(self.broad_phase)
         values["nesterov"] = int(bool(self.nesterov))
         values["spin"] = int(bool(self.spin))
         values["sleep"] = int(self.sleep)
         values["integrator"] = INTEGRATORS.index(self.integrator)
-        del values["bell"]
         values |= (self.bell or _NO_BELL).fields()
         return values
 
@@ -319,6 +329,17 @@ class Solver:
             f"dt {dt:g} s: grains can gain energy and fly apart with steps above {limit:.3g} s; the shortest contact "
             f"lasts {contact.duration:.3g} s, damping and friction respond within {contact.response:.3g} s"
         ]
+
+    def table_dangers(self, dt: float, calm: float) -> list[str]:
+        """Time steps in table mode under which piles can fly apart, in words: docs/learned.md.
+
+        Args:
+            dt: time step [s].
+            calm: that piles bear [s], see `PairTable.calm_step`.
+        """
+        if self.mode != "table" or dt <= calm * (1.0 + 1e-3):
+            return []
+        return [f"dt {dt:g} s: piles can fly apart, or tremble, with steps above {calm:.3g} s (PairTable.calm_step)"]
 
     def step_dangers(self, dt: float, diameter: float, gravity: float, layers: float = 0.0) -> list[str]:
         """Combinations of these settings, a time step and a depth that are known to be unstable, in words.

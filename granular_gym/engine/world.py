@@ -7,6 +7,7 @@ so that a world can be branched, copied and pickled.
 from __future__ import annotations
 
 import dataclasses
+import math
 import multiprocessing
 import warnings
 from typing import Any
@@ -35,6 +36,7 @@ from granular_gym.engine.solver import (
     load_ratio,
 )
 from granular_gym.engine.state import State
+from granular_gym.engine.tabled import calm_step, with_table
 from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
@@ -62,6 +64,8 @@ class World(Settling):
     ) -> None:
         if isinstance(solver, Solver) and solver.mode == "bell":
             frozen = dataclasses.replace(frozen, arrays=lone_clumps(frozen.arrays))
+        if isinstance(solver, Solver) and solver.table is not None:
+            frozen = with_table(frozen, solver.table)
         self._frozen = frozen
         self.env_count: int = checks.integer("env_count", env_count, 1)
         self.device: str = check_device(device)
@@ -92,6 +96,7 @@ class World(Settling):
         self._restitution = float(pairs[:, PAIR_FIELDS.index("restitution")].max()) if crowded else 0.0
         self._load = load_ratio(frozen.arrays) if not self.planar else 1.0
         self._contact = self._stiffest()
+        self._calm = self._calm_step()
         self._warn_of_solver()
         self._layout = frozen.layout()
         self._core = _core.World(
@@ -163,6 +168,10 @@ class World(Settling):
     def set_solver(self, solver: Solver) -> None:
         """Changes the settings of the solver from the next step on; a mode that is not named stays."""
         checked = _solver(solver, self.solver.mode or DEFAULT_MODE)
+        if checked.table != self.solver.table:
+            raise ArgumentError(
+                f"table: expected that which the world was built with, {self.solver.table!r}, got {checked.table!r}"
+            )
         self._core.set_solver(checked.fields())
         self.solver = checked
         self._contact = self._stiffest()
@@ -231,6 +240,7 @@ class World(Settling):
                 return
             if not self.planar:
                 self._warn(self.solver.step_dangers(dt, *self._scale) + self.solver.force_dangers(dt, self._contact))
+                self._warn(self.solver.table_dangers(dt, self._calm))
             elif self._mass > 0.0:
                 self._warn(self.solver.spring_dangers(dt, self._mass))
 
@@ -442,6 +452,10 @@ class World(Settling):
         """The contact that asks for the shortest steps in bell mode."""
         law, arrays = self.solver.bell, self._frozen.arrays
         return StiffestContact() if law is None or self.planar else stiffest(law, arrays)
+
+    def _calm_step(self) -> float:
+        """The longest time step that piles bear in table mode [s]."""
+        return math.inf if self.solver.table is None else calm_step(self.solver.table, self._frozen)
 
     def _warn_of_bare_packing(self) -> None:
         """Warns if the grains were set as a dense packing, by positions alone."""

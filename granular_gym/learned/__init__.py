@@ -19,13 +19,16 @@ _MODULES = {
     "settings": ("Settings",),
     "simulator": ("Matter", "Scale", "Simulator", "State"),
     "checkpoints": ("load",),
+    "export": ("export_law", "export_model"),
+    "table": ("PairForces", "PairTable", "load_pair_table", "save_pair_table"),
     "train": ("Trainer",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     *("Dataset", "DiscreteElementLearner", "Episode", "Matter", "Renderer", "Report", "Rollout", "Scale", "Settings"),
-    *("Simulator", "State", "Trainer", "evaluate", "load", "make", "rollout"),
+    *("PairForces", "PairTable", "Simulator", "State", "Trainer", "evaluate", "export_law", "export_model", "load"),
+    *("load_pair_table", "make", "rollout", "save_pair_table"),
 ]
 
 

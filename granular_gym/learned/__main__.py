@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym.learned make-data, show, train, evaluate, table."""
+"""Command line: python -m granular_gym.learned make-data, show, train, evaluate, table, export."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from granular_gym.base.pipes import reader_gone
 from granular_gym.errors import GranularError
-from granular_gym.learned import commands
+from granular_gym.learned import commands, export_command
 from granular_gym.learned.make_data import Request, make_data
 from granular_gym.learned.scenes import SCENES, SIZES
 from granular_gym.learned.show import show
@@ -87,6 +87,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callab
     "evaluate": ("rolls a trained simulator through episodes", commands.add_evaluate, commands.run_evaluate),
     "table": ("trains and evaluates a plan of models, seeds and scenes", commands.add_table, commands.run_table),
     "show": ("a picture of an episode of such data: rays above splats", _add_show, _show),
+    "export": (
+        "the law of a trained model as a table for the engine",
+        export_command.add_export,
+        export_command.run_export,
+    ),
 }
 
 if __name__ == "__main__":

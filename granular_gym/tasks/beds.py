@@ -92,5 +92,6 @@ def settle(
                     break
             return world.save_state()
 
-    key = {"solver": solver.fields(), "dt": dt, "settling": astuple(settling)}
+    law = {} if solver.table is None else {"table": solver.table.digest()}
+    key = {"solver": solver.fields() | law, "dt": dt, "settling": astuple(settling)}
     return settled_bed(scene, key, simulate)

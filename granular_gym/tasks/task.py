@@ -21,6 +21,7 @@ from __future__ import annotations
 import abc
 import copy
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -38,6 +39,7 @@ from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.device import parse_device
 from granular_gym.engine.materials import LIMITS
 from granular_gym.engine.outputs import Output
+from granular_gym.engine.pair_table import PairTable
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
@@ -46,6 +48,7 @@ from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, settle
 from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
+from granular_gym.tasks.contact_law import tabled
 from granular_gym.tasks.depth_sensor import DepthSensor, SensorNoise, check_sensor
 from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.grain_shapes import GrainForm
@@ -114,6 +117,9 @@ class Task(Stepping):
         matter: what the bed is made of, one of `matters`: "grains", or "sand_continuum": as many particles of
             continuous matter in their place (matter.py), whose friction is the middle of the difficulty's range, or
             that of a `friction_range` of twice the same number.
+        contact_law: of tasks that take one, Bulldozer and Pour: path of a table of forces by which the grains move in
+            place of friction and restitution, as learned laws are exported (docs/learned.md), or a PairTable; None: the
+            solver's own law.
         device: "cpu", "cuda" or "auto".
         num_threads: see `Scene.build`.
         render_mode: None, "rgb_array" or "depth_array".
@@ -150,6 +156,7 @@ class Task(Stepping):
     difficulties: ClassVar[Mapping[str, Any]] = {"medium": Difficulty()}  # each has a range `friction`, and any more
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows; GRAIN_SHAPES: clumps, too
+    law_tables: ClassVar[bool] = False  # whether its grains may move by a table: the argument `contact_law`
     matters: ClassVar[tuple[str, ...]] = ("grains",)  # what beds may be made of; MATTERS: continuous matter, too
     settling: Settling = Settling()
     state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
@@ -176,6 +183,7 @@ class Task(Stepping):
         randomize: MaterialRanges | Sequence[MaterialRanges] | None = None,
         grain: Any = "sphere",
         matter: str = "grains",
+        contact_law: str | os.PathLike[str] | PairTable | None = None,
         device: str = "cpu",
         num_threads: int | None = None,
         render_mode: str | None = None,
@@ -207,6 +215,11 @@ class Task(Stepping):
         shown = self.pixels if shows_pixels else self.images
         self.depth_images: DepthImages = DepthImages(shown, depth, self.noise)
         self.matter: Matter = MATTERS[checks.choice("matter", matter, list(self.matters))]
+        if contact_law is not None:
+            if not self.law_tables or matter != "grains":
+                wanted = "matter='grains'" if self.law_tables else "None of this task"
+                raise ArgumentError(f"contact_law: expected {wanted}, got {contact_law!r}")
+            self.matter = tabled(contact_law, self.grain_size(), self.density)
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
             least, most = LIMITS["friction"]

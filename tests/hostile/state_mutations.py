@@ -1,8 +1,7 @@
 """state_mutations.py: loads mutated states; a script, as what it looks for ends a process.
 
-Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "tools" with a mass or on
-a spring, "links" of a robot, "continuum",
-"continuum_tools", "liquid"), device, number of mutations. Prints how many were refused, accepted. Spheres
+Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "table", "tools" with a
+mass or on a spring, "links" of a robot, "continuum", "continuum_tools", "liquid"), device, number of mutations. Prints how many were refused, accepted. Spheres
 awake: tests/c/test_states.c.
 """
 
@@ -21,7 +20,7 @@ import granular_gym as gg
 from testbed import planar
 from testbed.continuum import handle, handled, knead, kneaded, stir, stirred
 from testbed.dynamic_tools import pressed
-from testbed.parity import BELL, fielded, forced, wield, wielded
+from testbed.parity import BELL, TABLE, fielded, forced, tabled, wield, wielded
 
 HEADER, CHECK = 72, slice(24, 32)
 WORDS = [0, 1, -1, 7, 8, 9, 1 << 20, 2**31 - 1, -(2**31), 0x7FC00000, 0x7F800000, 0x7149F2CA]
@@ -105,6 +104,7 @@ OTHERS: dict[str, Callable[[str], gg.World]] = {
     "asleep": asleep,
     "bodies": lambda device: among(fielded(), device),
     "bell": lambda device: among(forced(), device, gg.Solver(mode="bell", bell=BELL)),
+    "table": lambda device: among(tabled(), device, gg.Solver(mode="table", table=TABLE)),
     "tools": lambda device: among(pressed(60), device),
     "links": lambda device: among(wielded(), device),
     "continuum": moulded,

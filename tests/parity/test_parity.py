@@ -15,6 +15,7 @@ from testbed.parity import (
     BELL,
     KERNELS,
     SPHERE_KERNELS,
+    TABLE,
     forced,
     heap,
     mixed,
@@ -24,6 +25,7 @@ from testbed.parity import (
     poses,
     same,
     scooped,
+    tabled,
     wield,
     wielded,
 )
@@ -92,6 +94,22 @@ def test_bell(kernel: str, settings: dict[str, Any]) -> None:
             same(cpu, gpu)
         assert int(cpu.stats["contact_count"].min()) > 10
         assert np.abs(cpu.wrenches).max() > 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("envs", [1, 3])
+def test_table(kernel: str, envs: int) -> None:
+    """Forces read from tables, with bonds, spin and a blade."""
+    cpu, gpu = pair(tabled, kernel, env_count=envs, mode="table", table=TABLE)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.set_gravity((0.0, 1.0, -20.0), envs=[envs - 1])
+        for k in range(6):
+            for world in (cpu, gpu):
+                world.step(1e-3, 40, tool_poses=poses(k, world))
+            same(cpu, gpu, ignored="growth_count")
+        assert int(cpu.stats["contact_count"].min()) > 100
+        assert np.abs(cpu.wrenches).max() > 0 and np.abs(cpu.angular_velocities).max() > 1.0
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

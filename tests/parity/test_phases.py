@@ -14,6 +14,7 @@ from testbed.parity import (
     BELL,
     KERNELS,
     SPHERE_KERNELS,
+    TABLE,
     clumped,
     fielded,
     forced,
@@ -26,6 +27,7 @@ from testbed.parity import (
     rough,
     same,
     scooped,
+    tabled,
 )
 
 #: arrays that may differ, and after which phases (None: all), as they are specific to a device there
@@ -69,6 +71,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "clumps_tolerance": (clumped, {"tolerance": 2e-3, "iterations": 12}),
     "bell": (forced, {"mode": "bell", "bell": BELL}),
     "bell_rkf45": (forced, {"mode": "bell", "bell": BELL, "integrator": "rkf45", "tolerance": 1e-3}),
+    "table": (tabled, {"mode": "table", "table": TABLE}),
     "planar": (planar, {"iterations": 12}),
     "penalty": (planar, {"mode": "penalty", "stiffness": 1e5}),
 }

@@ -61,6 +61,12 @@ __device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { retur
 #include "../../phases/step.h"
 #undef GG_STEP_H
 } // namespace gg_bell_step
+namespace gg_table_step {
+using gg_team = gg_gpu_team;
+__device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_table; }
+#include "../../phases/step.h"
+#undef GG_STEP_H
+} // namespace gg_table_step
 namespace gg_continuum_step {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_continuum; }
