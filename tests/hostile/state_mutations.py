@@ -1,8 +1,8 @@
 """state_mutations.py: loads mutated states; a script, as what it looks for ends a process.
 
 Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "table", "tools" with a
-mass or on a spring, "links" of a robot, "continuum", "continuum_tools", "liquid"), device, number of mutations. Prints how many were refused, accepted. Spheres
-awake: tests/c/test_states.c.
+mass or on a spring, "links" of a robot, "continuum", "continuum_tools", "liquid"), device, number of mutations. Prints
+how many were refused, accepted. Spheres awake: tests/c/test_states.c.
 """
 
 from __future__ import annotations
