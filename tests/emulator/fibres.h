@@ -50,7 +50,8 @@ struct state {
 extern __thread state current_state __attribute__((tls_model("initial-exec")));
 inline state &now() { return current_state; }
 #ifdef GG_EMULATOR_IMPLEMENTATION
-__thread state current_state;
+/* said again, as the compiler forgets it here */
+__thread state current_state __attribute__((tls_model("initial-exec")));
 #endif
 
 /* switches from a fibre to the scheduler, and back; on x86-64 without the system calls of swapcontext */
