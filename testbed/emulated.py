@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+#: tests of parity that run with threads in order: long episodes, and what is compared with stored or earlier runs
+IN_ORDER = "golden or run_to_run or episode"
 PLACE = ROOT / "build" / "emulated"
 
 

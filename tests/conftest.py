@@ -50,13 +50,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
 
 #: the longest files, which start first: a process that begins one last would leave the others idle
 LONGEST = (
-    "unit/test_emulated_parity.py",
-    "determinism/test_builds.py",
     "unit/test_c.py",
+    "determinism/test_builds.py",
     "unit/test_emulated_order.py",
     "envs/test_excavator.py",
     "hostile/test_continuum.py",
     "unit/test_cuda_build.py",
+    "unit/test_emulated_parity.py",
     "unit/test_gpu_traffic.py",
     "physics/test_clumps.py",
 )

@@ -1,7 +1,4 @@
-"""All parity tests on an emulated GPU, with the threads of a block in order. The slowest file of the suite.
-
-Networks need torch, which .ci/run has in another environment.
-"""
+"""Long parity tests on an emulated GPU, with the threads of a block in order; the others: test_emulated_order.py."""
 
 from __future__ import annotations
 
@@ -18,4 +15,5 @@ from testbed import emulated
 def test_emulated_parity(tmp_path: Path) -> None:
     if not shutil.which(os.environ.get("CXX", "g++")):
         pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
-    assert emulated.pytest_with(emulated.build(), tmp_path, ["parity"], "-k", "not torch", GG_EMULATOR_SEED="0") == []
+    only = f"not torch and ({emulated.IN_ORDER})"
+    assert emulated.pytest_with(emulated.build(), tmp_path, ["parity"], "-k", only, GG_EMULATOR_SEED="0") == []
