@@ -12,7 +12,7 @@
 #define GG_SHAPE_MEETING        0.0
 #define GG_SHAPE_MEETING_MATTER 0.0
 #else
-#define GG_SHAPE_MEETING        1.5
+#define GG_SHAPE_MEETING        2.0
 #define GG_SHAPE_MEETING_MATTER 8.0
 #endif
 /* so many teams at a time make a round twice as long, as their envs compete for the cache */
