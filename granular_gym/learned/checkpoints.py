@@ -78,7 +78,9 @@ def load(path: str | Path, device: str = "cpu") -> Simulator:
         StateError: see `read`, or weights that do not fit their model.
     """
     path = Path(path)
-    return restore(read(path), path).to(device).eval()
+    simulator = restore(read(path), path)
+    simulator.to(device).eval()
+    return simulator
 
 
 def restore(content: dict[str, Any], path: Path) -> Simulator:

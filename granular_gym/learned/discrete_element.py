@@ -98,7 +98,8 @@ class DiscreteElementLearner(Simulator):
 
     def radii(self) -> Force:
         """(kinds,) learned radii [m]."""
-        return self._kernels().radii().detach().double().cpu().numpy() * self.scale.radius
+        radii: Force = self._kernels().radii().detach().double().cpu().numpy() * self.scale.radius
+        return radii
 
     def reach(self, bonded: bool) -> float:
         """Gap from which on forces are zero [m]."""
@@ -144,7 +145,8 @@ class DiscreteElementLearner(Simulator):
                 elastic = kernels(codes, flat[0], torch.zeros_like(flat[1]), flat[2], which).damped
 
             def read(tensor: torch.Tensor) -> Force:
-                return (tensor.double().cpu().numpy() * unit).reshape(shape)
+                values: Force = (tensor.double().cpu().numpy() * unit).reshape(shape)
+                return values
 
             return read(elastic), read(forces.damped - elastic), read(forces.sliding)
 
