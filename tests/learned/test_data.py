@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -402,3 +405,12 @@ def test_a_run_that_is_stopped_leaves_nothing(
     words = ["make-data", "Pairs", "--size", "tiny", "--train", "1", "--test", "0", "--out", str(tmp_path / "data")]
     assert main(words) == (130 if stop is KeyboardInterrupt else 2)
     assert not list(tmp_path.iterdir()) and "Traceback" not in capsys.readouterr().err
+
+
+def test_without_torch_a_command_says_what_it_needs(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('No module named torch', name='torch')")
+    path = os.pathsep.join([str(tmp_path), str(Path(gg.__file__).resolve().parents[1])])
+    words = [sys.executable, "-m", "granular_gym.learned", "train", "data", "--out", "run"]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert "learned simulators need torch: pip install 'granular_gym[learned]'" in done.stderr
