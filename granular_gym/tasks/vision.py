@@ -76,9 +76,8 @@ class Vision:
     ) -> None:
         self.kinds: tuple[str, ...] = tuple(kinds)
         self._cameras = {name: images.images[name] for name in images.seen}
-        self._first = (
-            images.encoding == "uint8"
-        )  # as learners want bytes: the depth images have their channel first, too
+        # as learners want bytes: the depth images have their channel first, too
+        self._first = images.encoding == "uint8"
         self._painted = painted
         palettes = 0 if RGB not in self.kinds else env_count if painted else 1
         self._colors: NDArray[np.uint8] = np.zeros((palettes, grain_count, 3), np.uint8)
