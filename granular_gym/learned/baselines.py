@@ -28,7 +28,7 @@ class Ballistic(Simulator):
 
     def accelerations(self, state: State, matter: Matter) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Those by which particles that would leave the box end at its planes."""
-        dt, inside = self.scale.dt, matter.radius
+        dt, inside = self.scale.step, matter.radius
         falling = state.velocities + matter.gravity * dt
         goal = state.positions + falling * dt
         kept = torch.minimum(torch.maximum(goal, matter.bounds[0] + inside), matter.bounds[1] - inside)

@@ -29,6 +29,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--supervision", choices=SUPERVISIONS, help="pictures alone, or positions of particles (images)"
     )
+    parser.add_argument("--substeps", type=int, help="Euler steps of the model in a frame (2)")
     parser.add_argument("--iterations", type=int, help="steps of the optimiser (4000)")
     parser.add_argument("--seed", type=int, help="of weights and draws (0)")
     parser.add_argument("--views", type=int, help="the first so many cameras (all)")
@@ -99,8 +100,7 @@ def run_table(options: argparse.Namespace) -> int:
     runs = study.read_plan(options.plan, options.out)
     if options.dry:
         for each in runs:
-            state = "over" if each.over() else f"{each.settings.iterations:,} iterations to do"
-            print(f"{each.scene}, {each.model}, seed {each.seed}: {state}, {each.folder}")
+            print(f"{each.scene}, {each.model}, seed {each.seed}: {each.left() or 'over'}, {each.folder}")
         return 0
     count = checks.integer("processes", options.processes, 1, 256)
     good = study.train_table(runs, options.out, count, lambda line: print(line, file=sys.stderr, flush=True))
@@ -117,7 +117,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             raise ArgumentError(f"settings: expected JSON in {options.settings} ({error})") from None
         if not isinstance(values, dict):
             raise ArgumentError(f"settings: expected an object, got {type(values).__name__}")
-    for name in ("model", "supervision", "iterations", "seed", "views"):
+    for name in ("model", "supervision", "substeps", "iterations", "seed", "views"):
         if getattr(options, name) is not None:
             values[name] = getattr(options, name)
     return Settings.of(values)

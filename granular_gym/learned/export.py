@@ -153,7 +153,7 @@ def export_model(
     tolerance: float = 1e-3,
     speed: float | None = None,
 ) -> Exported:
-    """The law that a model has learned, as a table for the time step of its frames.
+    """The law that a model has learned, as a table for the time step of its Euler steps.
 
     Args:
         model: a DiscreteElementLearner, or what offers the same.
@@ -172,9 +172,8 @@ def export_model(
     fastest = 4.0 * scale.radius / scale.dt if speed is None else speed
     where = Range(-float(scale.radius), fastest, tolerance)
     masses = tuple(float(mass) for mass in model.masses())
-    return export_law(
-        model.pair_law, names, where, model.reach, bonded, dt=float(scale.dt), radius=float(scale.radius), masses=masses
-    )
+    about = {"dt": float(scale.step), "radius": float(scale.radius), "masses": masses}
+    return export_law(model.pair_law, names, where, model.reach, bonded, **about)
 
 
 def _first_axes(where: Range, end: float) -> list[Floats]:

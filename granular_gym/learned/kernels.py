@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from granular_gym.learned.needs import torch
 
-#: a force begins at this gap [radii]; it grows smoothly from zero there to the kernel's own at contact
+#: a force begins at this gap [radii] and grows smoothly from zero there
 REACH = 0.5
 #: a bond tears where it is longer than its rest length by this [radii]
 BOND_REACH = 2.0
@@ -51,8 +51,17 @@ def hush(layer: torch.nn.Module, bias: float = 0.0) -> None:
 
 
 def bounded(force: torch.Tensor, largest: float) -> torch.Tensor:
-    """A number of the same sign that never exceeds `largest`."""
-    return largest * torch.tanh(force / largest)
+    """A number of the same sign that never exceeds `largest`.
+
+    Its slope falls as a power of the number. That of tanh vanishes: a force that once grew too large would stay so.
+    """
+    result: torch.Tensor = force / (1.0 + (force / largest).square()).sqrt()
+    return result
+
+
+def ramp(gap: torch.Tensor) -> torch.Tensor:
+    """What contact forces have as a factor: 0 from REACH on, and growing as the two come nearer."""
+    return (REACH - gap).clamp_min(0.0).square()
 
 
 def window(gap: torch.Tensor, begin: float, end: torch.Tensor | float) -> torch.Tensor:
@@ -185,14 +194,12 @@ class Kernels(torch.nn.Module):
         temporary = self.enter(scalars, table, which)
         edge = temporary + self.edge(torch.cat([temporary, scalars], 1))
 
-        ends = torch.full_like(gap, REACH)
-        ends[bonds] = BOND_REACH
-        reach = window(gap, 0.0, ends)
-        normal = torch.nn.functional.softplus(self.contact(edge, both, which)[:, 0])
+        near = ramp(gap)
+        normal = torch.nn.functional.softplus(self.contact(edge, both, which)[:, 0]) * near
         if self.bonds and bonds.stop > bonds.start:
-            bond = self.bond(edge[bonds], both, which[bonds])[:, 0]
+            bond = self.bond(edge[bonds], both, which[bonds])[:, 0] * window(gap[bonds], 0.0, BOND_REACH)
             normal = torch.cat([normal[: bonds.start], normal[bonds] + bond, normal[bonds.stop :]])
-        normal = bounded(normal * reach, self.largest)
+        normal = bounded(normal, self.largest)
         # signed: a coefficient that is even in the velocity gives back all that it takes
         moving = separation.clamp(-SPEED_RANGE, SPEED_RANGE)[:, None]
         damped = normal * torch.sigmoid(self.damp(torch.cat([moving, edge], 1))[:, 0])
@@ -204,7 +211,7 @@ class Kernels(torch.nn.Module):
         wide = torch.cat([both, table], 1)
         temporary = self.slide_enter(edge, wide, which)
         edge = temporary + self.slide_edge(torch.cat([temporary, edge], 1))
-        sliding = torch.nn.functional.softplus(self.slide(edge)[:, 0]) * reach
+        sliding = torch.nn.functional.softplus(self.slide(edge)[:, 0]) * near
         sliding = bounded(sliding, self.largest) * torch.sigmoid(self.slide_damp(torch.cat([fast, edge], 1))[:, 0])
         return Forces(normal, damped, sliding * speed / (speed.square() + CREEP * CREEP).sqrt())
 

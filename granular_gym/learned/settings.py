@@ -21,6 +21,7 @@ class Settings:
     Attributes:
         model: a key of `models.MODELS`.
         options: of the model.
+        substeps: Euler steps of the model in a frame; 1 in the paper. Contacts are shorter than a frame of 10 ms.
         supervision: "images": pictures alone, from a start that is known; "tracks": positions of every particle.
         pictures: "splat": those of the training renderer; "camera": those of the engine's cameras.
         views: the first so many cameras; None: all.
@@ -39,6 +40,7 @@ class Settings:
 
     model: str = "del"
     options: dict[str, Any] = field(default_factory=dict)
+    substeps: int = 2
     supervision: str = "images"
     pictures: str = "splat"
     views: int | None = None
@@ -65,7 +67,7 @@ class Settings:
             raise ArgumentError(f"options: expected options of the model by name, got {self.options!r}")
         if self.views is not None:
             checks.integer("views", self.views, 1)
-        for name in ("iterations", "batch", "reach", "decay_every", "log_every", "save_every"):
+        for name in ("substeps", "iterations", "batch", "reach", "decay_every", "log_every", "save_every"):
             checks.integer(name, getattr(self, name), 1)
         try:
             first, last = self.horizon

@@ -1,7 +1,8 @@
 """simulator.py: what every learned simulator is: a state, the matter it belongs to, and a step of one frame.
 
 A model gives accelerations; gravity and the explicit Euler step, velocities first, are the same for all of them
-(eq. 22 of "DEL: Discrete Element Learner", arXiv 2410.08983). Networks see numbers without units: see `Scale`.
+(eq. 22 of "DEL: Discrete Element Learner", arXiv 2410.08983). A frame is one such step, as in the paper, or several.
+Networks see numbers without units: see `Scale`.
 """
 
 from __future__ import annotations
@@ -155,11 +156,18 @@ class Scale:
         dt: duration of a frame [s].
         radius: of a particle, the unit of length [m].
         kinds: number of kinds.
+        substeps: Euler steps in a frame.
     """
 
     dt: float
     radius: float
     kinds: int
+    substeps: int = 1
+
+    @property
+    def step(self) -> float:
+        """Duration of an Euler step [s]."""
+        return self.dt / self.substeps
 
     @property
     def speed(self) -> float:
@@ -173,8 +181,8 @@ class Scale:
 
     @property
     def largest(self) -> float:
-        """Bound of a force, over a mass: that changes a velocity by a radius a frame in one frame [units]."""
-        return self.radius / self.dt**2 / self.acceleration
+        """Bound of a force, over a mass: that changes a velocity by a radius a step in one step [units]."""
+        return self.radius / self.step**2 / self.acceleration
 
 
 class Simulator(torch.nn.Module):
@@ -202,19 +210,24 @@ class Simulator(torch.nn.Module):
         raise NotImplementedError
 
     def advance(self, state: State, matter: Matter) -> tuple[State, torch.Tensor | None]:
-        """The next state, and (b, n, 3) where normal forces alone would bring the particles [m], or None.
+        """The state a frame later, and (b, n, 3) where its normal forces alone would bring particles [m], or None.
 
         Raises:
             ArgumentError: shapes of state and matter differ, or the model does not know a kind or the radius.
         """
         self._check(state, matter)
-        total, normal = self.accelerations(state, matter)
-        dt, push = self.scale.dt, self.scale.acceleration * self.scale.dt
-        falling = state.velocities + matter.gravity * dt
-        velocities = falling + total * push
-        positions = state.positions + velocities * dt
-        via_normal = None if normal is None else state.positions + (falling + normal * push) * dt
-        return State(positions, velocities), via_normal
+        dt, push, fall = self.scale.step, self.scale.acceleration * self.scale.step, matter.gravity * self.scale.step
+        via_normal: State | None = state
+        for _ in range(self.scale.substeps):
+            total, normal = self.accelerations(state, matter)
+            velocities = state.velocities + fall + total * push
+            state = State(state.positions + velocities * dt, velocities)
+            if normal is None or via_normal is None:
+                via_normal = None
+                continue
+            velocities = via_normal.velocities + fall + normal * push
+            via_normal = State(via_normal.positions + velocities * dt, velocities)
+        return state, None if via_normal is None else via_normal.positions
 
     def step(self, state: State, matter: Matter) -> State:
         """The state a frame later; raises like `advance`."""

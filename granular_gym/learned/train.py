@@ -88,7 +88,7 @@ class Trainer:
             raise ArgumentError(f"folder: expected one without a run, {folder} holds one; resume it")
         # test episodes may have kinds that training lacks, as in a swap of materials
         kinds = 1 + max(int(np.max(each.kinds, initial=0)) for split in (dataset.train, dataset.test) for each in split)
-        scale = Scale(float(dataset.dt), float(dataset.radius), max(kinds, 2))
+        scale = Scale(float(dataset.dt), float(dataset.radius), max(kinds, 2), settings.substeps)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             simulator = models.make(settings.model, scale, **settings.options)

@@ -37,9 +37,9 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def woken(name: str, **options: object) -> torch.nn.Module:
+def woken(name: str, scale: Scale = SCALE, **options: object) -> torch.nn.Module:
     torch.manual_seed(1)
-    return wake(models.make(name, SCALE, **options))
+    return wake(models.make(name, scale, **options))
 
 
 def moved(state: State, matrix: torch.Tensor, shift: torch.Tensor) -> State:
@@ -257,6 +257,28 @@ def test_bad_input() -> None:
         models.make("del", SCALE, widht=3)
 
 
+# ---- substeps ----
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_substeps_are_frames_of_a_shorter_time(name: str) -> None:
+    """Units do not depend on the frame, so that the same weights step through it in parts."""
+    state, matter = bed()
+    with torch.no_grad():
+        often = woken(name, replace(SCALE, dt=SCALE.dt / 3))
+        after = often.step(often.step(often.step(state, matter), matter), matter)
+        assert difference(woken(name, replace(SCALE, substeps=3)).step(state, matter), after) < 1e-6
+    assert replace(SCALE, substeps=3).largest == pytest.approx(9.0 * SCALE.largest)
+
+
+def test_where_normal_forces_alone_bring_particles_in_substeps() -> None:
+    """Without other forces it is where the particles are."""
+    state, matter = bed()
+    for options, same in (({"tangential": False}, True), ({}, False)):
+        after, via_normal = woken("del", replace(SCALE, substeps=3), **options).advance(state, matter)
+        assert via_normal is not None and torch.equal(via_normal, after.positions) == same
+
+
 # ---- learning a known law ----
 
 
@@ -264,6 +286,7 @@ def test_the_contact_curve_of_a_known_law_is_found(tmp_path: Path) -> None:
     data = made.Dataset(made.pairs(6), made.pairs(1, seed=9), dt=made.PAIR_DT, gravity=(0.0, 0.0, 0.0))
     settings = Settings(
         supervision="tracks",
+        substeps=1,
         iterations=300,
         batch=2,
         horizon=(8, 12),

@@ -91,10 +91,23 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     assert table["lost"]["DEL, no L_g"]["seeds"] == 0
     checkpoint = out / "fall" / "DEL-no-L_g" / "0" / "checkpoint.pt"
     before = checkpoint.stat().st_mtime_ns
-    # what is over is not done again, unless its settings change
+    # what is over is not done again, unless its settings change: a dataset elsewhere is a test more, not a training more
     plan["data"] = {"fall": str(folder)}
     file.write_text(json.dumps(plan))
     assert main(words) == 0 and "1 runs, 1 of them over" in capsys.readouterr().err
+    plan["elsewhere"] = {"same": str(folder)}
+    file.write_text(json.dumps(plan))
+    assert main([*words, "--dry"]) == 0 and "to be tested on same" in capsys.readouterr().out
+    assert main(words) == 0 and "1 runs, 0 of them over" in capsys.readouterr().err
+    here, there = csv.DictReader((out / "results.csv").open())
+    assert (there["scene"], there["trained_on"], there["state"]) == ("same", "fall", "over")
+    assert there["chamfer"] == here["chamfer"], "the same episodes, and a checkpoint in place of the model in memory"
+    plan["elsewhere"] = {"gone": "nowhere"}
+    file.write_text(json.dumps(plan))
+    assert main(words) == 1, "a test that cannot be made fails its run"
+    rows = list(csv.DictReader((out / "results.csv").open()))
+    assert [row["state"][:6] for row in rows] == ["over", "failed"] and "nowhere" in rows[1]["state"]
+    del plan["elsewhere"]
     assert checkpoint.stat().st_mtime_ns == before
     plan["settings"]["learning_rate"] = 1e-3
     file.write_text(json.dumps(plan))
@@ -114,6 +127,10 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
         ('{"data": {}, "models": {"m": {}}, "seeds": [0]}', r"plan\.data: expected an object with entries"),
         ('{"data": {"a": "b"}, "models": {"m": {"iterations": 0}}, "seeds": [0]}', r"plan\.models\['m'\]: iterations"),
         ('{"data": {"a": "b"}, "models": {"m": {}, "m.": {}}, "seeds": [0]}', r"folders differ"),
+        (
+            '{"data": {"a": "b"}, "models": {"m": {}}, "seeds": [0], "elsewhere": {"a": "c"}}',
+            r"plan\.elsewhere: .* got a",
+        ),
     ],
 )
 def test_bad_plans(plan: str, said: str, tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ def test_checkpoints(data: made.Dataset, tmp_path: Path) -> None:
         checkpoints.load(tmp_path / "none.pt")
     whole = checkpoints.read(path)
     for change, said in (
-        ({"version": 99}, "expected version 1, got 99"),
+        ({"version": 99}, f"expected version {checkpoints.VERSION}, got 99"),
         ({"options": {"width": 8}}, "weights that fit"),
     ):
         torch.save({**whole, **change}, tmp_path / "other.pt")
