@@ -16,7 +16,7 @@ from granular_gym.learned.evaluate import Report, evaluate
 from granular_gym.learned.models import MODELS
 from granular_gym.learned.needs import torch
 from granular_gym.learned.render import Renderer
-from granular_gym.learned.settings import SUPERVISIONS, Settings
+from granular_gym.learned.settings import PICTURES, START_NAMES, SUPERVISIONS, Settings
 from granular_gym.learned.train import Trainer
 
 
@@ -33,6 +33,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iterations", type=int, help="steps of the optimiser (4000)")
     parser.add_argument("--seed", type=int, help="of weights and draws (0)")
     parser.add_argument("--views", type=int, help="the first so many cameras (all)")
+    parser.add_argument("--start", choices=START_NAMES, help="from the true grains, or from pictures (known)")
+    parser.add_argument("--pictures", choices=PICTURES, help="of the training renderer, or of cameras (splat)")
     parser.add_argument("--minutes", type=float, help="stop and save after so long")
     parser.add_argument("--resume", action="store_true", help="go on with a run in --out where there is one")
     parser.add_argument("--evaluate", action="store_true", help="roll through the test episodes when it is over")
@@ -58,9 +60,9 @@ def run_train(options: argparse.Namespace) -> int:
     )
     if over and options.evaluate:
         trainer.simulator.cpu().eval()
-        _report(
-            evaluate(trainer.simulator, dataset, dataset.test, Renderer(dataset.cameras, dataset.radius)), options.out
-        )
+        render = Renderer(dataset.cameras, dataset.radius)
+        where = settings.start, settings.pictures, settings.views
+        _report(evaluate(trainer.simulator, dataset, dataset.test, render, *where), options.out)
     if over:
         about = {"seconds": round(trainer.seconds, 1), "diverged": trainer.diverged}
         cache.write_atomic(options.out / study.DONE, (json.dumps(about) + "\n").encode())
@@ -71,6 +73,9 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     """The arguments of evaluate."""
     parser.add_argument("model", type=Path, help="folder of a run, or a checkpoint")
     parser.add_argument("data", type=Path, help="folder that make-data wrote; of any scene of the same units")
+    parser.add_argument("--start", choices=START_NAMES, default="known", help="from the true grains, or from pictures")
+    parser.add_argument("--pictures", choices=PICTURES, default="splat", help="where the start is looked for (splat)")
+    parser.add_argument("--views", type=int, help="in the first so many cameras (all)")
     parser.add_argument("--split", choices=("test", "train"), default="test", help="which episodes (test)")
     parser.add_argument("--out", type=Path, help="folder for episodes.csv and summary.json")
 
@@ -81,7 +86,8 @@ def run_evaluate(options: argparse.Namespace) -> int:
     dataset = Dataset.load(options.data)
     simulator = checkpoints.load(options.model)
     render = Renderer(dataset.cameras, dataset.radius)
-    _report(evaluate(simulator, dataset, getattr(dataset, options.split), render), options.out)
+    where = options.start, options.pictures, options.views
+    _report(evaluate(simulator, dataset, getattr(dataset, options.split), render, *where), options.out)
     return 0
 
 
@@ -117,7 +123,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             raise ArgumentError(f"settings: expected JSON in {options.settings} ({error})") from None
         if not isinstance(values, dict):
             raise ArgumentError(f"settings: expected an object, got {type(values).__name__}")
-    for name in ("model", "supervision", "substeps", "iterations", "seed", "views"):
+    for name in ("model", "supervision", "substeps", "iterations", "seed", "start", "pictures", "views"):
         if getattr(options, name) is not None:
             values[name] = getattr(options, name)
     return Settings.of(values)

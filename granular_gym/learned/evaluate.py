@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from granular_gym.base import cache
+from granular_gym.base import cache, checks
 from granular_gym.learned import metrics
 from granular_gym.learned.losses import Render
 from granular_gym.learned.needs import torch
 from granular_gym.learned.rollout import Rollout, rollout
+from granular_gym.learned.settings import PICTURES, START_NAMES
 from granular_gym.learned.simulator import Simulator
-from granular_gym.learned.windows import Start, known_start
+from granular_gym.learned.starts import STARTS, Begin
 
 ROWS, SUMMARY = "episodes.csv", "summary.json"
 #: frames of an episode, evenly spaced and the last among them, at which costly measures are taken
@@ -40,7 +41,7 @@ class Measures:
         chamfer_diameters: `chamfer` over the diameter of a particle.
         emd: exact earth mover's distance, mean of four frames [m].
         sinkhorn: its upper bound at the last frame, beside it [m].
-        mse: mean square distance of particles known one by one [m^2].
+        mse: mean square distance of particles known one by one [m^2]; of a start found in pictures none are.
         bond_change: mean relative change of lengths of bonds at the last frame.
         bond_change_true: of the episode itself.
         psnr, ssim: of pictures by the training renderer against those of true positions, mean of four frames.
@@ -119,7 +120,9 @@ def evaluate(
     dataset: Any,
     episodes: Sequence[Any],
     render: Render | None = None,
-    start: Start = known_start,
+    start: str = "known",
+    pictures: str = "splat",
+    views: int | None = None,
 ) -> Report:
     """Rolls a simulator through episodes.
 
@@ -128,44 +131,48 @@ def evaluate(
         dataset: what they are of.
         episodes: of it, or of another of the same units.
         render: the training renderer; None: no measures of pictures.
-        start: from which state each begins.
+        start: from what each begins, a key of `starts.STARTS`.
+        pictures: where the start is looked for, a key of `settings.PICTURES`.
+        views: in the first so many cameras; None: in all.
 
     Raises:
-        ArgumentError: what `rollout` refuses.
+        ArgumentError: what `rollout` refuses, an unknown start or pictures, or a start that cannot be found in them.
         MissingError: a library of a measure is not installed.
     """
+    checks.choice("start", start, START_NAMES)
+    checks.choice("pictures", pictures, list(PICTURES))
     verdicts = []
     for index, episode in enumerate(episodes):
-        predicted = rollout(simulator, dataset, episode, start=start(episode))
+        begin = STARTS[start](dataset, episode, pictures, views)
+        predicted = rollout(simulator, dataset, begin)
         whole = predicted.diverged_at is None
-        measures = _measure(predicted, dataset, episode, render) if whole else Measures()
+        measures = _measure(predicted, dataset, begin, episode, render) if whole else Measures()
         verdicts.append(Verdict(index, predicted.diverged_at, predicted.reason, measures))
     whole_ones = [each.measures for each in verdicts if each.diverged_at is None]
     return Report(verdicts, _mean(whole_ones), len(verdicts) - len(whole_ones))
 
 
-def _measure(predicted: Rollout, dataset: Any, episode: Any, render: Render | None) -> Measures:
+def _measure(predicted: Rollout, dataset: Any, begin: Begin, episode: Any, render: Render | None) -> Measures:
     there, truth = predicted.positions, episode.positions
     frames = len(truth) - 1
     some = sorted({math.ceil(frames * (k + 1) / _SAMPLES) for k in range(_SAMPLES)})
     chamfers = [metrics.chamfer(there[t], truth[t]) for t in range(1, frames + 1)]
-    # an estimated start may have another number of particles, and none of them is known one by one
-    known = there.shape == truth.shape
-    exact = known and there.shape[1] <= metrics.LARGEST_EXACT
+    exact = there.shape == truth.shape and there.shape[1] <= metrics.LARGEST_EXACT
     values: dict[str, float | None] = {
         "chamfer": float(np.mean(chamfers)),
         "chamfer_last": chamfers[-1],
         "chamfer_diameters": float(np.mean(chamfers)) / (2.0 * float(dataset.radius)),
         "emd": float(np.mean([metrics.emd(there[t], truth[t]) for t in some])) if exact else None,
         "sinkhorn": metrics.sinkhorn(there[-1], truth[-1]),
-        "mse": metrics.position_mse(there[1:], truth[1:]) if known else None,
+        "mse": metrics.position_mse(there[1:], truth[1:]) if begin.known else None,
     }
-    if known and len(episode.bonds):
-        values["bond_change"] = _bond_change(there[-1], episode)
+    if len(begin.bonds):
+        values["bond_change"] = _bond_change(there[-1], begin)
+    if len(episode.bonds):
         values["bond_change_true"] = _bond_change(truth[-1], episode)
     if render is not None:
         with torch.no_grad():
-            colors = torch.as_tensor(np.asarray(episode.colors, np.float32))
+            colors = torch.as_tensor(np.asarray(begin.colors, np.float32))
             shown = render(torch.as_tensor(there[some]), colors).color.clamp(0.0, 1.0).numpy()
         for name, key in (("", "splat_color"), ("_camera", "color")):
             real = np.asarray(getattr(episode, key))[some]

@@ -13,24 +13,18 @@ from numpy.typing import NDArray
 
 from granular_gym.errors import ArgumentError
 from granular_gym.learned.settings import PICTURES, Settings
+from granular_gym.learned.starts import STARTS, Begin
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """An episode as training sees it; see `data.Episode`.
+@dataclass(frozen=True, eq=False)
+class Loaded(Begin):
+    """An episode as training sees it: what is known of its start, and pictures.
 
     Attributes:
         shown: (T+1, C, H, W, 3) uint8 pictures, or None.
         shown_depth: (T+1, C, H, W) [m], or None.
     """
 
-    positions: NDArray[np.float32]
-    velocities: NDArray[np.float32]
-    kinds: NDArray[np.int8]
-    bodies: NDArray[np.int32]
-    bonds: NDArray[np.int32]
-    rest_lengths: NDArray[np.float32]
-    colors: NDArray[np.float32]
     shown: NDArray[np.uint8] | None
     shown_depth: NDArray[np.float32] | None
 
@@ -39,22 +33,22 @@ def load(dataset: Any, settings: Settings) -> list[Loaded]:
     """The training episodes of a dataset.
 
     Raises:
-        ArgumentError: no episodes, pictures that are missing or of another number of frames, or too many views.
+        ArgumentError: no episodes, pictures that are missing or of another number of frames, too many views, or a start
+            that cannot be found in pictures.
     """
     cameras, views = len(dataset.cameras), settings.views
     if views is not None and views > cameras:
         raise ArgumentError(f"views: expected up to {cameras}, the cameras of the dataset, got {views}")
     if not len(dataset.train):
         raise ArgumentError("train: expected episodes to learn from, got none")
-    return [_load(f"train[{k}]", episode, settings) for k, episode in enumerate(dataset.train)]
+    return [_load(f"train[{k}]", dataset, episode, settings) for k, episode in enumerate(dataset.train)]
 
 
-def _load(name: str, episode: Any, settings: Settings) -> Loaded:
+def _load(name: str, dataset: Any, episode: Any, settings: Settings) -> Loaded:
     color, depth = PICTURES[settings.pictures]
     images = settings.supervision == "images"
-    own = ("positions", "velocities", "kinds", "bodies", "bonds", "rest_lengths", "colors")
     return Loaded(
-        **{each: getattr(episode, each) for each in own},
+        **vars(STARTS[settings.start](dataset, episode, settings.pictures, settings.views)),
         shown=_pictures(f"{name}.{color}", episode, color, settings) if images else None,
         shown_depth=_pictures(f"{name}.{depth}", episode, depth, settings) if images and settings.depth else None,
     )

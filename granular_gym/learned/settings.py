@@ -12,6 +12,8 @@ from granular_gym.errors import ArgumentError
 #: what a model learns from, and the arrays of an episode that hold it: the engine's cameras, or the training renderer
 PICTURES = {"splat": ("splat_color", "splat_depth"), "camera": ("color", "depth")}
 SUPERVISIONS = ("images", "tracks")
+#: what is known of the first frame, see `starts.STARTS`
+START_NAMES = ("known", "pictures")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Settings:
         substeps: Euler steps of the model in a frame; 1 in the paper. Contacts are shorter than a frame of 10 ms.
         supervision: "images": pictures alone, from a start that is known; "tracks": positions of every particle.
         pictures: "splat": those of the training renderer; "camera": those of the engine's cameras.
+        start: "known": the true grains of the first frame; "pictures": those that its pictures show.
         views: the first so many cameras; None: all.
         iterations: steps of the optimiser.
         batch: episodes at once.
@@ -43,6 +46,7 @@ class Settings:
     substeps: int = 2
     supervision: str = "images"
     pictures: str = "splat"
+    start: str = "known"
     views: int | None = None
     iterations: int = 4000
     batch: int = 4
@@ -63,6 +67,9 @@ class Settings:
     def __post_init__(self) -> None:
         checks.choice("supervision", self.supervision, SUPERVISIONS)
         checks.choice("pictures", self.pictures, list(PICTURES))
+        checks.choice("start", self.start, START_NAMES)
+        if self.start == "pictures" and self.supervision == "tracks":
+            raise ArgumentError("start: expected 'known' with tracks, which tell every position, got 'pictures'")
         if not isinstance(self.options, dict):
             raise ArgumentError(f"options: expected options of the model by name, got {self.options!r}")
         if self.views is not None:

@@ -8,10 +8,10 @@ A plan is a JSON file:
      "settings": {"iterations": 4000},
      "elsewhere": {"Swap": "data/swap"}}
 
-`settings` are those of all runs, those of a model come on top; folders of data are relative to the plan. `elsewhere`, which
-may be left out, names datasets that every model is tested on, too, as it is. Every run has a folder below the table's,
-`SCENE/MODEL/SEED`, with its checkpoint, curve and measures. A run that is over is not done again unless its settings
-changed; one that fails or diverges is a row that says so, and the others go on.
+`settings` are those of all runs, those of a model come on top; folders of data are relative to the plan. `elsewhere`,
+which may be left out, names datasets that every model is tested on, too, as it is. Every run has a folder below the
+table's, `SCENE/MODEL/SEED`, with its checkpoint, curve and measures. A run that is over is not done again unless its
+settings changed; one that fails or diverges is a row that says so, and the others go on.
 """
 
 from __future__ import annotations

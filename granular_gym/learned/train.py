@@ -25,7 +25,7 @@ from granular_gym.learned.needs import torch
 from granular_gym.learned.rollout import Limits
 from granular_gym.learned.settings import Settings
 from granular_gym.learned.simulator import Matter, Scale, Simulator, State
-from granular_gym.learned.windows import Sampler, Start, Windows, known_start
+from granular_gym.learned.windows import Sampler, Windows
 
 #: windows in a row that may diverge before a run gives up
 PATIENCE = 100
@@ -49,7 +49,6 @@ class Trainer:
         settings: Settings,
         simulator: Simulator,
         render: Render | None = None,
-        start: Start = known_start,
         device: str = "cpu",
         progress: bool | None = None,
         rows: list[dict[str, Any]] | None = None,
@@ -61,7 +60,7 @@ class Trainer:
         self._episodes = load(dataset, settings)
         folder.mkdir(parents=True, exist_ok=True)
         self._signature = _signature(dataset, self._episodes)
-        self.sampler = Sampler(self._episodes, settings, start, device)
+        self.sampler = Sampler(self._episodes, settings, device)
         weights = list(self.simulator.parameters())
         self._optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate) if weights else None
         self._weights = PictureWeights(settings.normal, settings.gradient, settings.depth)
@@ -78,7 +77,7 @@ class Trainer:
             folder: made; must not hold a run.
             dataset: see `data.Dataset`.
             settings: of the run.
-            arguments: `render`, needed for pictures; `start`; `device`; `progress`.
+            arguments: `render`, needed for pictures; `device`; `progress`.
 
         Raises:
             ArgumentError: an argument that does not fit, or a folder that holds a run.

@@ -7,7 +7,7 @@ walkers go through episodes window by window, each on from where the model has b
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,6 @@ from granular_gym.errors import ArgumentError
 from granular_gym.learned.needs import torch
 from granular_gym.learned.settings import Settings
 from granular_gym.learned.simulator import EpisodeLike, State
-
-#: (n, 3) positions [m] and velocities [m/s] from which an episode begins
-Start = Callable[[Any], tuple[Any, Any]]
-
-
-def known_start(episode: EpisodeLike) -> tuple[Any, Any]:
-    """The true state at the first frame."""
-    return episode.positions[0], episode.velocities[0]
 
 
 @dataclass
@@ -50,12 +42,11 @@ class Sampler:
     Args:
         episodes: of training.
         settings: of the run.
-        start: what is known of the first frame.
         device: of the states.
     """
 
-    def __init__(self, episodes: Sequence[EpisodeLike], settings: Settings, start: Start, device: str) -> None:
-        self._episodes, self._settings, self._start, self._device = episodes, settings, start, device
+    def __init__(self, episodes: Sequence[EpisodeLike], settings: Settings, device: str) -> None:
+        self._episodes, self._settings, self._device = episodes, settings, device
         self._random = torch.Generator().manual_seed(settings.seed)
         self.frames = min(len(each.positions) - 1 for each in episodes)
         if self.frames < 1:
@@ -93,25 +84,21 @@ class Sampler:
     def _anywhere(self, members: list[int], length: int) -> Windows:
         chosen = [members[self._integer(len(members))] for _ in range(self._settings.batch)]
         frames = [self._integer(len(self._episodes[k].positions) - length) for k in chosen]
-        starts = [
-            (self._episodes[k].positions[t], self._episodes[k].velocities[t])
-            for k, t in zip(chosen, frames, strict=True)
-        ]
-        return Windows(chosen, frames, length, self._state(starts))
+        return Windows(chosen, frames, length, self._state(chosen, frames))
 
     def _walk(self, group: int, length: int, reach: int) -> Windows:
         members, walk = self._groups[group], self._walks[group]
         count = self._settings.batch
         if walk is None:
             chosen = [members[self._integer(len(members))] for _ in range(count)]
-            state = self._state([self._start(self._episodes[k]) for k in chosen])
+            state = self._state(chosen, [0] * count)
             walk = Windows(chosen, [0] * count, length, state)
         walk.length = length
         # now and then one begins anew early: else all would, at once
         over = [k for k in range(count) if walk.frames[k] + length > reach or self._integer(4 * reach) == 0]
         for k in over:
             walk.episodes[k], walk.frames[k] = members[self._integer(len(members))], 0
-            fresh = self._state([self._start(self._episodes[walk.episodes[k]])])
+            fresh = self._state([walk.episodes[k]], [0])
             keep = torch.arange(count, device=fresh.positions.device) == k
 
             def mix(new: torch.Tensor, old: torch.Tensor, keep: torch.Tensor = keep) -> torch.Tensor:
@@ -120,11 +107,14 @@ class Sampler:
             walk.state = State(mix(fresh.positions, walk.state.positions), mix(fresh.velocities, walk.state.velocities))
         return walk
 
-    def _state(self, starts: list[tuple[Any, Any]]) -> State:
-        def read(k: int) -> torch.Tensor:
-            return torch.from_numpy(np.stack([np.asarray(each[k], np.float32) for each in starts]))
+    def _state(self, episodes: list[int], frames: list[int]) -> State:
+        """That of episodes at a frame of each."""
 
-        return State(read(0).to(self._device), read(1).to(self._device))
+        def read(name: str) -> torch.Tensor:
+            there = [getattr(self._episodes[k], name)[t] for k, t in zip(episodes, frames, strict=True)]
+            return torch.from_numpy(np.stack([np.asarray(each, np.float32) for each in there])).to(self._device)
+
+        return State(read("positions"), read("velocities"))
 
     def _integer(self, below: int) -> int:
         return int(torch.randint(below, (), generator=self._random))

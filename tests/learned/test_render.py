@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.learned import initial, metrics
+from granular_gym.learned import initial, metrics, starts
 from granular_gym.learned.cameras import PinholeCamera, around
 from granular_gym.learned.data import Dataset, Episode
 from granular_gym.learned.make_data import Request, make_data
@@ -228,6 +228,26 @@ def test_start_from_pictures(sand: Dataset, measured) -> None:
             assert error < 0.45 and shift < 0.35 and speed < 0.3
         again = initial.start_state(*frames, sand.cameras, sand.bounds, sand.radius, sand.dt, known)
         assert np.array_equal(again.positions, found.positions)
+
+
+def test_an_episode_as_pictures_show_it(sand: Dataset) -> None:
+    """As many grains of each body as there are, bonded to their neighbours, and nothing of later frames."""
+    for scene in (sand, dataclasses.replace(sand, train=[tracks_lost(each) for each in sand.train])):
+        episode = scene.train[0]
+        found = starts.from_pictures(scene, episode, "camera", None)
+        for name in ("kinds", "bodies"):
+            assert sorted(getattr(found, name)) == sorted(getattr(episode, name)), name
+        assert np.isfinite(found.positions[0]).all() and np.isnan(found.positions[1:]).all()
+        ends = found.bodies[found.bonds]
+        assert len(found.bonds) > found.bodies.max() and (ends[:, 0] == ends[:, 1]).all() and (ends >= 0).all()
+        one, two = (found.positions[0][found.bonds[:, k]] for k in (0, 1))
+        assert np.allclose(np.linalg.norm(two - one, axis=1), found.rest_lengths, rtol=1e-5)
+
+
+def tracks_lost(episode: Episode) -> Episode:
+    """Without any place of any grain."""
+    nothing = np.full_like(episode.positions, np.nan)
+    return dataclasses.replace(episode, positions=nothing, velocities=nothing)
 
 
 def test_what_a_start_refuses(sand: Dataset) -> None:

@@ -91,22 +91,18 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     assert table["lost"]["DEL, no L_g"]["seeds"] == 0
     checkpoint = out / "fall" / "DEL-no-L_g" / "0" / "checkpoint.pt"
     before = checkpoint.stat().st_mtime_ns
-    # what is over is not done again, unless its settings change: a dataset elsewhere is a test more, not a training more
+    # what is over is not done again, unless its settings change; a dataset elsewhere is one more test
     plan["data"] = {"fall": str(folder)}
     file.write_text(json.dumps(plan))
     assert main(words) == 0 and "1 runs, 1 of them over" in capsys.readouterr().err
-    plan["elsewhere"] = {"same": str(folder)}
+    plan["elsewhere"] = {"same": str(folder), "gone": "nowhere"}
     file.write_text(json.dumps(plan))
-    assert main([*words, "--dry"]) == 0 and "to be tested on same" in capsys.readouterr().out
-    assert main(words) == 0 and "1 runs, 0 of them over" in capsys.readouterr().err
-    here, there = csv.DictReader((out / "results.csv").open())
+    assert main([*words, "--dry"]) == 0 and "to be tested on same, gone" in capsys.readouterr().out
+    assert main(words) == 1, "a test that cannot be made fails its run"
+    here, there, gone = csv.DictReader((out / "results.csv").open())
     assert (there["scene"], there["trained_on"], there["state"]) == ("same", "fall", "over")
     assert there["chamfer"] == here["chamfer"], "the same episodes, and a checkpoint in place of the model in memory"
-    plan["elsewhere"] = {"gone": "nowhere"}
-    file.write_text(json.dumps(plan))
-    assert main(words) == 1, "a test that cannot be made fails its run"
-    rows = list(csv.DictReader((out / "results.csv").open()))
-    assert [row["state"][:6] for row in rows] == ["over", "failed"] and "nowhere" in rows[1]["state"]
+    assert gone["state"].startswith("failed: ") and "nowhere" in gone["state"]
     del plan["elsewhere"]
     assert checkpoint.stat().st_mtime_ns == before
     plan["settings"]["learning_rate"] = 1e-3
@@ -116,6 +112,26 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     assert checkpoint.stat().st_mtime_ns != before
     assert main(["evaluate", str(checkpoint.parent), str(folder)]) == 0
     assert "chamfer_diameters" in capsys.readouterr().out
+
+
+def test_from_pictures_alone_the_start_included(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"options": {"width": 8}, "batch": 1, "horizon": [1, 2]}))
+    out = tmp_path / "run"
+    words = ["train", str(folder), "--out", str(out), "--settings", str(settings), "--iterations", "2"]
+    assert main([*words, "--start", "pictures", "--pictures", "camera", "--evaluate"]) == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["chamfer"] > 0.0 and summary["emd"] > 0.0 and summary["bond_change"] is not None
+    # grains that were found are not those of the data, one by one
+    assert summary["mse"] is None
+    said = capsys.readouterr().out
+    assert main(["evaluate", str(out), str(folder), "--start", "pictures", "--pictures", "camera"]) == 0
+    assert capsys.readouterr().out.strip() == said.strip().splitlines()[-1], "the model that was trained, from a file"
+    assert main(["evaluate", str(out), str(folder)]) == 0 and "mse" in capsys.readouterr().out
+    assert main([*words[:-2], "--start", "pictures", "--supervision", "tracks"]) == 2
+    assert "start: expected 'known' with tracks" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
