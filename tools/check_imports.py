@@ -32,7 +32,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "info": ("base", "engine"),
     "robots": ("base", "shapes", "engine"),
     "calibration": ("base", "shapes", "engine"),
-    "learned": ("base", "engine"),
+    "learned": ("base", "engine", "viewing"),
     "arms": ("base", "shapes", "robots"),
     "tasks": ("base", "shapes", "engine", "robots", "arms"),
     "envs": ("base", "shapes", "engine", "robots", "arms", "tasks"),

@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym.learned make-data, show, train, evaluate, table, export."""
+"""Command line: python -m granular_gym.learned make-data, show, train, evaluate, compare, table, export."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ COMMANDS = {
     "show": ("a picture of an episode of such data: rays above splats", "data_commands", "show"),
     "train": ("a simulator from pictures, or from tracks", "commands", "train"),
     "evaluate": ("rolls a trained simulator through episodes", "commands", "evaluate"),
+    "compare": ("a film or a sheet of an episode and of what models make of it", "compare", "compare"),
     "table": ("trains and evaluates a plan of models, seeds and scenes", "commands", "table"),
     "export": ("the law of a trained model as a table for the engine", "export_command", "export"),
 }

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import imageio.v3 as imageio
 import numpy as np
 import pytest
 
@@ -130,6 +131,10 @@ def test_from_pictures_alone_the_start_included(
     assert main(["evaluate", str(out), str(folder), "--start", "pictures", "--pictures", "camera"]) == 0
     assert capsys.readouterr().out.strip() == said.strip().splitlines()[-1], "the model that was trained, from a file"
     assert main(["evaluate", str(out), str(folder)]) == 0 and "mse" in capsys.readouterr().out
+    # the truth, and beside it or below it what the model makes of it
+    assert main(["compare", str(folder), str(out), "--out", str(tmp_path / "two.png")]) == 0
+    assert imageio.imread(tmp_path / "two.png").shape[:2] == (480, 6 * 240)
+    assert main(["compare", str(folder), str(out), "--out", str(tmp_path / "two.png")]) == 2
     assert main([*words[:-2], "--start", "pictures", "--supervision", "tracks"]) == 2
     assert "start: expected 'known' with tracks" in capsys.readouterr().err
 
@@ -163,6 +168,9 @@ def test_bad_plans(plan: str, said: str, tmp_path: Path) -> None:
         (["train", "DATA", "--out", "OUT", "--iterations", "0"], "iterations: expected an integer >= 1"),
         (["evaluate", "NONE", "DATA"], "there is no such file"),
         (["table", "--plan", "NONE", "--out", "OUT"], "plan: expected a file"),
+        (["compare", "DATA", "NONE", "--out", "OUT.png"], "there is no such file"),
+        (["compare", "DATA", "NONE", "--out", "OUT"], "out: expected a file that ends in .mp4 or .png"),
+        (["compare", "DATA", "NONE", "--episode", "2", "--out", "OUT.mp4"], "episode: expected an integer in 0 .. 1"),
     ],
 )
 def test_bad_words(
