@@ -32,7 +32,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "info": ("base", "engine"),
     "robots": ("base", "shapes", "engine"),
     "calibration": ("base", "shapes", "engine"),
-    "learned": ("base", "engine", "viewing"),
     "arms": ("base", "shapes", "robots"),
     "tasks": ("base", "shapes", "engine", "robots", "arms"),
     "envs": ("base", "shapes", "engine", "robots", "arms", "tasks"),
@@ -40,6 +39,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "teleop": ("base", "tasks"),
     "training": ("base", "info", "tasks", "teleop"),
     "viewing": ("base", "shapes", "engine", "tasks", "exchange", "teleop", "training"),
+    "learned": ("base", "engine", "viewing"),
     "recording": ("base", "tasks", "training", "viewing"),
     "scenes": ("shapes", "engine", "tasks", "viewing"),
     "": (
