@@ -136,8 +136,12 @@ GG_FN gg_aabb gg_cell_grids_box(const gg_params *p, gg_aabb box) {
 /* The skin [m] for grains of a speed: twice what they move in a substep, up to a radius. Where grains do not sleep one by
  * one, and as long as that skin holds all contacts that are foreseen, so that results are the same, also one that lasts
  * for whole substeps, up to GG_SKIN_SUBSTEPS, and a twentieth more, as they may accelerate: what lasts for a part of a
- * substep would be for nothing. Cells that wide would keep awake too many around fast grains. */
+ * substep would be for nothing. Cells that wide would keep awake too many around fast grains. The law of tables foresees
+ * nothing: where lists cannot last for a second substep its skin is the least. */
 GG_FN float gg_skin_of(const gg_params *p, float speed, int grains_sleep) {
+    if (p->law == GG_LAW_table && 4.0f * speed * p->dt > gg_maxf(p->skin, p->radius_min)) {
+        return p->skin;
+    }
     float each = 2.1f * speed * p->dt, most = GG_SKIN_MAX * 2.0f * p->radius_min;
     float skin = gg_clampf(4.0f * speed * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
     int32_t substeps = grains_sleep || each > skin ? 0 : GG_SKIN_SUBSTEPS;

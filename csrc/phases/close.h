@@ -56,7 +56,7 @@ GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
 /* statistics of every substep: the extremes over slices begin, begin + stride, ... of an env */
 typedef struct gg_substep_stats {
     float overlap_max, residual;
-    int32_t restless, fast, bad, drowsy, moving, woken;
+    int32_t restless, fast, bad, drowsy, moving, woken, unsampled;
 } gg_substep_stats;
 
 GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
@@ -71,6 +71,7 @@ GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t 
         all.drowsy += stats->drowsy;
         all.moving += stats->moving;
         all.woken |= stats->woken;
+        all.unsampled += stats->unsampled;
     }
     return all;
 }
@@ -84,6 +85,7 @@ GG_FN gg_substep_stats gg_substep_stats_join(gg_substep_stats a, gg_substep_stat
     a.drowsy += b.drowsy;
     a.moving += b.moving;
     a.woken |= b.woken;
+    a.unsampled += b.unsampled;
     return a;
 }
 
@@ -157,6 +159,7 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     total->residual = gg_maxf(total->residual, all.residual);
     total->fast_count += all.fast;
     total->fast_tool_count += env->fast_tool;
+    total->unsampled_count += all.unsampled;
     total->iteration_count += env->iteration;
     if (last) {
         total->overlap_sum = last->overlap_sum + env->kept.overlap_sum;

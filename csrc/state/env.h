@@ -87,6 +87,7 @@ typedef struct gg_slice_stats {
     int32_t drowsy;    /* grains awake that were quiet for long enough to sleep */
     int32_t moving;    /* grains that are not quiet */
     int32_t woken;     /* a grain at the edge of those asleep must wake */
+    int32_t unsampled; /* contact sides outside the samples of their table; 0 under another law */
 } gg_slice_stats;
 
 /* impulse of one contact on a tool over a substep */

@@ -88,6 +88,7 @@ typedef enum gg_broad_phase {
     X(int32_t, linear_count)       /* iterations of the linear solves of its Newton steps                         */ \
     X(int32_t, search_count)       /* lengths that their line searches tried                                      */ \
     X(int32_t, unsolved_count)     /* substeps whose gradient stayed above its bound                              */ \
+    X(int32_t, unsampled_count)    /* contact sides deeper or faster than their table was sampled, all substeps    */ \
     X(int32_t, growth_count)       /* times a buffer had to grow                                                  */ \
     X(int32_t, diverged)           /* 1: a value would not be finite; the env is frozen until its grains are set  */
 /* clang-format on */

@@ -54,11 +54,11 @@ typedef struct gg_pool gg_pool;
 
 /* in GG_MODE_TABLE: the contact that asks for the shortest steps */
 typedef struct gg_table_bound {
-    double dt;         /* longest stable one [s] */
-    int32_t pair[2];   /* its materials; of a tool -1 */
-    int32_t bonded;    /* of a bond */
-    float steepest[2]; /* see gg_table */
-    double mass;       /* effective [kg] */
+    double dt;        /* longest stable one [s] */
+    int32_t pair[2];  /* its materials; of a tool -1 */
+    int32_t bonded;   /* of a bond */
+    double slopes[2]; /* by which the normal force falls with gap and normal velocity there [N/m], [N s/m] */
+    double mass;      /* effective [kg] */
 } gg_table_bound;
 
 struct gg_world {

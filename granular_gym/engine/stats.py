@@ -41,6 +41,8 @@ class Stats(TypedDict):
         linear_count: iterations of the linear solves of its Newton steps, which `iteration_count` counts [1].
         search_count: lengths that their line searches tried [1].
         unsolved_count: substeps whose gradient stayed above its bound [1].
+        unsampled_count: contacts of mode table, of all substeps, deeper or faster than what their table was sampled at:
+            the force is that of the end [1].
         growth_count: times a buffer had to grow [1].
         diverged: 1 where a position or velocity stopped being finite; the env is frozen until its grains are set or a
             state is loaded [1].
@@ -67,6 +69,7 @@ class Stats(TypedDict):
     linear_count: NDArray[np.int32]
     search_count: NDArray[np.int32]
     unsolved_count: NDArray[np.int32]
+    unsampled_count: NDArray[np.int32]
     growth_count: NDArray[np.int32]
     diverged: NDArray[np.int32]
 

@@ -105,6 +105,11 @@ class DiscreteElementLearner(Simulator):
         """Gap from which on forces are zero [m]."""
         return (BOND_REACH if bonded else REACH) * self.scale.radius
 
+    def kinks(self, kind_a: int, kind_b: int) -> tuple[float]:
+        """Gaps [m] at which the slope of the law of two kinds, or of a kind and `WALL`, jumps: learned radii touch."""
+        grown = [radius - self.scale.radius for radius in self.radii().tolist()]
+        return (grown[kind_a] + (0.0 if kind_b == WALL else grown[kind_b]),)
+
     def pair_law(self, kind_a: int, kind_b: int, bonded: bool = False) -> PairLaw:
         """The learned law of two kinds.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,8 +28,10 @@ _MOST_NODES = (129, 33, 65)
 _ASKED = 9
 #: nodes of each axis at first, and how often intervals are halved at most
 _FIRST_NODES, _ROUNDS = (17, 9, 9), 10
-#: forces below this share of the largest one need not be followed as closely
-_LEAST_SHARE = 3e-3
+#: forces below this share of the largest one need not be followed as closely: grains move by forces, not digits
+_LEAST_SHARE = 0.1
+#: forces at the end of the gaps, over the largest, that are no end
+_LEFT_OVER = 3e-6
 
 
 class LawModel(Protocol):
@@ -39,6 +41,7 @@ class LawModel(Protocol):
 
     def pair_law(self, kind_a: int, kind_b: int, bonded: bool = False) -> PairLaw: ...
     def reach(self, bonded: bool) -> float: ...
+    def kinks(self, kind_a: int, kind_b: int) -> Sequence[float]: ...
     def masses(self) -> Any: ...
 
 
@@ -61,9 +64,10 @@ class Range:
 
     Attributes:
         deepest: the lowest gap [m], below 0.
-        speed: the largest normal velocity, either way, and sliding speed [m/s].
+        speed: the largest normal velocity, either way [m/s].
         tolerance: largest deviation from the law between nodes, of normal and of tangential forces, over the largest
-            one at that gap; where that is small, over 0.003 of the largest at all.
+            one at that gap and a tenth of the largest at all.
+        sliding: the largest sliding speed [m/s]; None: as `speed`.
 
     Raises:
         ArgumentError: a value out of range.
@@ -72,20 +76,24 @@ class Range:
     deepest: float
     speed: float
     tolerance: float = 1e-3
+    sliding: float | None = None
 
     def __post_init__(self) -> None:
         checks.number("deepest", -self.deepest, 0.0, above=True)
         checks.number("speed", self.speed, 0.0, above=True)
         checks.number("tolerance", self.tolerance, 1e-6, 1.0)
+        if self.sliding is not None:
+            checks.number("sliding", self.sliding, 0.0, above=True)
 
 
-def sample(law: PairLaw, where: Range, reach: float) -> tuple[PairForces, float]:
+def sample(law: PairLaw, where: Range, reach: float, kinks: Sequence[float] = ()) -> tuple[PairForces, float]:
     """A law at nodes that follow it, and its largest deviation between them, relative as `Range.tolerance` is.
 
     Args:
         law: of one pair.
         where: see `Range`.
         reach: the gap from which on there is no force [m].
+        kinks: gaps at which its slope jumps, which become nodes [m].
 
     Raises:
         ArgumentError: `reach` does not lie above `where.deepest`, or the law has forces there.
@@ -93,10 +101,12 @@ def sample(law: PairLaw, where: Range, reach: float) -> tuple[PairForces, float]
     """
     end = checks.number("reach", reach, where.deepest, above=True)
     axes = _first_axes(where, end)
+    inside = [gap for gap in kinks if where.deepest < gap < end]
+    axes[0] = np.unique(np.concatenate([axes[0], inside]).astype(np.float32)).astype(float)
     values = _totals(law, axes)
     largest = np.abs(values).reshape(2, -1).max(axis=1)
     beyond = float(np.abs(values[:, -1]).max())
-    if beyond > where.tolerance * _LEAST_SHARE * float(largest.max()):
+    if beyond > max(_LEFT_OVER, 3e-3 * where.tolerance) * float(largest.max()):
         raise ArgumentError(f"reach: expected a gap from which on forces are 0, got {beyond:g} N at {end:g} m")
     for _ in range(_ROUNDS):
         bends = [_bends(law, axes, axis, largest) for axis in range(3)]
@@ -124,6 +134,8 @@ def export_law(
     where: Range,
     reach: Callable[[bool], float],
     bonded: Sequence[tuple[int, int]] = (),
+    ranges: Mapping[tuple[int, int, bool], Range] | None = None,
+    kinks: Callable[[int, int], Sequence[float]] = lambda kind, other: (),
     **about: Any,
 ) -> Exported:
     """The law of all pairs of kinds and of each kind with walls, as a table.
@@ -134,6 +146,8 @@ def export_law(
         where: see `Range`.
         reach: the gap from which on there is no force [m], of free pairs (False) and of bonded ones (True).
         bonded: pairs of kinds that have bonds.
+        ranges: of pairs with another range than `where`, by (kind, other kind or WALL, bonded), the lower kind first.
+        kinks: gaps at which the law of (kind, other kind or WALL) has a kink, see `sample`.
         about: `torque`, `dt`, `radius` and `masses` of the table, see `PairTable`.
 
     Raises:
@@ -142,7 +156,9 @@ def export_law(
     free = [(a, b, False) for a in range(len(kinds)) for b in (*range(a, len(kinds)), WALL)]
     forces, errors = {}, {}
     for key in [*free, *((a, b, True) for a, b in bonded)]:
-        forces[key], errors[key] = sample(pair_law(*key), where, reach(key[2]))
+        forces[key], errors[key] = sample(
+            pair_law(*key), (ranges or {}).get(key, where), reach(key[2]), kinks(*key[:2])
+        )
     return Exported(PairTable(tuple(kinds), forces, **about), errors)
 
 
@@ -152,6 +168,7 @@ def export_model(
     bonded: Sequence[tuple[int, int]] = (),
     tolerance: float = 1e-3,
     speed: float | None = None,
+    ranges: Mapping[tuple[int, int, bool], Range] | None = None,
 ) -> Exported:
     """The law that a model has learned, as a table for the time step of its Euler steps.
 
@@ -161,6 +178,7 @@ def export_model(
         bonded: pairs of kinds that have bonds.
         tolerance: see `Range`.
         speed: largest velocities that are sampled [m/s]; None: four radii a frame, the most that kernels see.
+        ranges: of pairs that are known to meet otherwise, see `ranges.met_ranges`.
 
     Raises:
         ArgumentError: other numbers of names than of kinds.
@@ -173,7 +191,7 @@ def export_model(
     where = Range(-float(scale.radius), fastest, tolerance)
     masses = tuple(float(mass) for mass in model.masses())
     about = {"dt": float(scale.step), "radius": float(scale.radius), "masses": masses}
-    return export_law(model.pair_law, names, where, model.reach, bonded, **about)
+    return export_law(model.pair_law, names, where, model.reach, bonded, ranges, model.kinks, **about)
 
 
 def _first_axes(where: Range, end: float) -> list[Floats]:
@@ -186,7 +204,7 @@ def _first_axes(where: Range, end: float) -> list[Floats]:
     return [
         np.concatenate(parts),
         np.linspace(-where.speed, where.speed, normals),
-        np.linspace(0.0, where.speed, slides),
+        np.linspace(0.0, where.speed if where.sliding is None else where.sliding, slides),
     ]
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from granular_gym.errors import ArgumentError
 from granular_gym.learned import checkpoints
+from granular_gym.learned.data import Dataset
 from granular_gym.learned.discrete_element import DiscreteElementLearner
 from granular_gym.learned.export import Exported, export_model
 from granular_gym.learned.needs import torch
+from granular_gym.learned.ranges import met_ranges
 from granular_gym.learned.table import save_pair_table
 
 
@@ -20,6 +22,9 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kinds", nargs="+", help="names of its kinds, as those of materials (kind0 kind1 ...)")
     parser.add_argument("--bonded", nargs="*", default=[], metavar="A-B", help="pairs of kinds with bonds, as 1-1")
     parser.add_argument("--tolerance", type=float, default=1e-3, help="deviation between nodes, relative (0.001)")
+    parser.add_argument(
+        "--data", type=Path, help="sample as deep and as fast as pairs meet in rollouts of this dataset, and half more"
+    )
     parser.add_argument("--speed", type=float, help="largest velocity that is sampled [m/s] (four radii a frame)")
 
 
@@ -33,7 +38,11 @@ def run_export(options: argparse.Namespace) -> int:
     if not isinstance(model, DiscreteElementLearner):
         raise ArgumentError(f"model: expected a discrete element learner, got {model.name!r}")
     bonded = [_pair(text) for text in options.bonded]
-    found = export_model(model, options.kinds, bonded, options.tolerance, options.speed)
+    ranges = None
+    if options.data is not None:
+        data = Dataset.load(options.data)
+        ranges = met_ranges(model, data, data.train, tolerance=options.tolerance)
+    found = export_model(model, options.kinds, bonded, options.tolerance, options.speed, ranges)
     save_pair_table(found.table, options.out)
     print("\n".join([*_lines(found), str(options.out)]))
     return 0

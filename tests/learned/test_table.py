@@ -306,15 +306,21 @@ def test_export_follows_the_law(measured: Note) -> None:
     rng = np.random.default_rng(1)
     points = rng.uniform((-RADIUS, -3.0, 0.0), (-0.05 * RADIUS, 3.0, 3.0), (4000, 3)).T
     found, wanted = (np.array((sum(law(*points)[:2]), law(*points)[2])) for law in (forces, LAW))
-    # over the largest force at that gap
-    pushed = LAW(points[0], -3.0, 3.0)
-    apart = float((np.abs(found - wanted) / np.array((pushed[0] + pushed[1], pushed[2]))).max())
+    # over the largest force at that gap and a tenth of the largest at all
+    pushed, most = (
+        np.stack([np.add(*each[:2]), each[2]]) for each in (LAW(points[0], -3.0, 3.0), LAW(-RADIUS, -3.0, 3.0))
+    )
+    apart = float((np.abs(found - wanted) / (pushed + 0.1 * most[:, None])).max())
     measured(error=exported.errors[0, 0, False], apart=apart)
-    # friction at hardly any overlap has a kink that no node meets
-    assert exported.errors[0, 0, False] <= 6e-3 and apart < 6e-3
+    assert exported.errors[0, 0, False] <= 3e-3 and apart < 6e-3
     # the contact bends most where it begins, friction where sliding does
     for nodes in (-forces.gap[forces.gap <= 0.0][::-1], forces.sliding_speed):
-        assert np.diff(nodes)[0] < 0.2 * np.diff(nodes)[-1]
+        assert np.diff(nodes)[0] < 0.3 * np.diff(nodes)[-1]
+    # a kink is a node, where it is told
+    kinked = lambda gap, u, s: (np.maximum(-0.37 * RADIUS - gap, 0.0) + 0.0 * u, 0.0 * gap, 0.0 * s)  # noqa: E731
+    fitted, error = sample(kinked, where, REACH, [-0.37 * RADIUS, REACH, -2.0 * RADIUS])
+    assert error < 1e-6 and len(fitted.gap) < len(sample(kinked, where, REACH)[0].gap)
+    assert np.float32(-0.37 * RADIUS) in fitted.gap and fitted.gap[0] > -2.0 * RADIUS
     with pytest.raises(gg.ArgumentError, match="^reach: expected a gap from which on forces are 0, got"):
         sample(LAW, where, -0.5 * RADIUS)
     with pytest.raises(gg.TableError, match="finite"):
@@ -338,6 +344,9 @@ def test_a_model_is_exported() -> None:
 
         def masses(self) -> Any:
             return np.array((MASS, 2.0 * MASS))
+
+        def kinks(self, kind_a: int, kind_b: int) -> Any:
+            return (-0.01 * RADIUS,) if kind_b == WALL else ()
 
     with pytest.raises(gg.ArgumentError, match="^reach: expected a gap from which on forces are 0"):
         export_model(Model(), bonded=[(1, 1)], tolerance=0.05)
@@ -389,3 +398,118 @@ def test_tasks_with_a_law_in_a_file(task: str, tmp_path: Path) -> None:
             gymnasium.make(f"granular_gym/{task}", grain_count=60, **given)
     with pytest.raises(gg.ArgumentError, match="contact_law: expected None of this task"):
         gymnasium.make("granular_gym/Level-v0", contact_law=path)
+
+
+def uneven(seed: int) -> gg.PairForces:
+    """Forces at random nodes, some of them a millionth of the axis apart, that mean nothing."""
+    rng = np.random.default_rng(seed)
+
+    def nodes(low: float, high: float, count: int) -> Any:
+        near = low + (high - low) * (0.3 + 1e-6 * np.arange(1, 6))
+        return np.unique(np.concatenate([[low, high], near, rng.uniform(low, high, count)]).astype(np.float32))
+
+    axes = nodes(-0.4 * RADIUS, REACH, 90), nodes(-2.0, 2.0, 20), nodes(0.0, 1.5, 30)
+    samples = rng.uniform(-1.0, 1.0, (3, *(len(axis) for axis in axes)))
+    return gg.PairForces(*axes, *samples)
+
+
+@pytest.mark.filterwarnings("ignore:.*piles can fly apart.*:granular_gym.errors.StabilityWarning")
+def test_forces_at_any_nodes_and_contacts_outside_of_them(measured: Note) -> None:
+    """400 lone pairs: each has the force of its table, and those deeper or faster than its samples are counted."""
+    forces, rng, count, dt = uneven(3), np.random.default_rng(4), 400, 5e-8
+    law = gg.PairTable(("sand",), {(0, 0, False): forces})
+    scene = gg.Scene(((-1, -1, -1), (50, 50, 1)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    sand = scene.add_material(density=DENSITY, friction=0.0, name="sand")
+    gap, parting, sliding = rng.uniform((-0.5 * RADIUS, -2.5, 0.0), (1.2 * REACH, 2.5, 1.9), (count, 3)).T
+    gap[:20] = forces.gap[20:40] + 1e-9
+    first = np.stack([*np.meshgrid(np.arange(20.0), np.arange(20.0)), np.zeros((20, 20))], -1).reshape(-1, 3)
+    second = first + np.stack([0.0 * gap, 0.0 * gap, 2.0 * RADIUS + gap], -1)
+    scene.add_grains(sand, first, RADIUS)
+    moving = np.stack([sliding, 0.0 * gap, parting], -1)
+    scene.add_grains(sand, second, RADIUS, velocities=moving)
+    with scene.build(solver=gg.Solver(mode="table", table=law), num_threads=1, overlaps="ignore") as world:
+        x, before = world.positions[0].astype(float), world.velocities[0].astype(float)
+        seen = np.stack([x[count:, 2] - x[:count, 2] - 2.0 * RADIUS, before[count:, 2], before[count:, 0]])
+        world.step(dt)
+        # the heavier the push over the velocity, the fewer digits are lost: of the grain that was at rest
+        found = -world.velocities[0, :count].astype(float) * MASS / dt
+        stats = world.stats
+        elastic, dissipative, tangential = forces(*seen)
+        acts = seen[0] < forces.gap[-1]
+        wanted = np.where(acts, elastic + dissipative, 0.0), np.where(acts, -tangential, 0.0)
+        apart = np.abs(np.stack([found[:, 2] - wanted[0], found[:, 0] - wanted[1]]))
+        # single precision places a gap within 4e-9 m, where forces change by 2 N within nodes that are 2e-8 m apart
+        measured(median=float(np.median(apart)), most=float(apart.max()))
+        assert np.median(apart) < 1e-5 and np.quantile(apart, 0.99) < 2e-3
+        outside = (seen[0] < forces.gap[0]) | (abs(seen[1]) > 2.0) | (seen[2] > 1.5)
+        assert 50 < (outside & acts).sum() < 350
+        assert stats["unsampled_count"][0] == 2 * (outside & acts).sum() and stats["contact_count"][0] == 2 * acts.sum()
+        world.step(dt, 3)
+        assert world.stats["unsampled_count"][0] == 6 * (outside & acts).sum()
+
+
+def test_no_contact_within_the_samples_is_counted() -> None:
+    """Also none at their last node, at rest, of an axis with one node, or under another law."""
+    steady = gg.PairForces((-RADIUS, 0.0), (0.0,), (0.0,), *np.zeros((3, 2, 1, 1)))
+    law = gg.PairTable(("sand",), {(0, 0, False): steady})
+    with two(law, 1.9 * RADIUS, 3.0, 2.0) as world:
+        world.step(1e-4)
+        assert (world.stats["unsampled_count"][0], world.stats["contact_count"][0]) == (0, 2)
+    with two(ONE, 1.9 * RADIUS, 0.0) as world:
+        world.step(1e-4)
+        assert (world.stats["unsampled_count"][0], world.stats["contact_count"][0]) == (0, 2)
+    with two(ONE, 1.9 * RADIUS, 3.5) as world:
+        world.step(1e-4)
+        assert world.stats["unsampled_count"][0] == 2
+    with heap().build(solver=gg.Solver(mode="table", table=table()), num_threads=1) as world:
+        # what falls on the floor faster than 3 m/s is a contact with a tool
+        world.step(DT, 100)
+        assert world.stats["unsampled_count"][0] == 0
+        world.set_grains(velocities=np.full(world.positions.shape, (0.0, 0.0, -4.0)))
+        world.step(DT)
+        assert world.stats["unsampled_count"][0] >= world.stats["tool_contact_count"][0] > 5
+
+
+def test_the_longest_step_is_that_of_the_least_stable_point(measured: Note) -> None:
+    """The linear motion about no point gains in a step just below it, and about a corner of a cell just above."""
+    rng = np.random.default_rng(5)
+    axes = [np.cumsum(rng.uniform(0.5, 1.5, count)) * width for count, width in ((12, 2e-3), (7, 0.3), (4, 0.3))]
+    forces = gg.PairForces(axes[0] - 0.02, axes[1] - 1.0, axes[2], *rng.uniform(-1.0, 1.0, (3, 12, 7, 4)))
+    longest = forces.longest_step(MASS)
+
+    def gains(dt: float, points: Any, h: float = 1e-7) -> float:
+        """The largest root of symplectic Euler about points, less 1, by differences of the forces there."""
+        gap, parting, sliding = points
+        push = lambda g, u: np.add(*forces(g, u, sliding)[:2])  # noqa: E731
+        k = np.maximum((push(gap - h, parting) - push(gap + h, parting)) / (2.0 * h), 0.0)
+        c = np.maximum((push(gap, parting - h) - push(gap, parting + h)) / (2.0 * h), 0.0)
+        polynomials = np.stack([np.ones_like(k), (k * dt + c) * dt / MASS - 2.0, 1.0 - c * dt / MASS], -1)
+        return max(float(np.abs(np.roots(each)).max()) for each in polynomials) - 1.0
+
+    ends = [(float(axis[0]), float(axis[-1])) for axis in (forces.gap, forces.normal_velocity, forces.sliding_speed)]
+    anywhere = rng.uniform(*np.transpose(ends), (4000, 3)).T
+    # just inside the corners of all cells
+    inside = [
+        np.concatenate([axis[:-1] + 1e-6, axis[1:] - 1e-6])
+        for axis in (forces.gap.astype(float), forces.normal_velocity.astype(float))
+    ]
+    corners = np.stack(np.meshgrid(*inside, forces.sliding_speed, indexing="ij")).reshape(3, -1)
+    stable = max(gains(0.99 * longest, anywhere), gains(0.99 * longest, corners))
+    unstable = gains(1.01 * longest, corners)
+    measured(stable=stable, unstable=unstable)
+    assert stable < 1e-9 and unstable > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:.*piles can fly apart.*:granular_gym.errors.StabilityWarning")
+def test_slopes_of_different_places_do_not_add_up() -> None:
+    """Stiff where it does not dissipate, and the other way round: none asks for the step of both, in Python and C."""
+    gap, normal = np.linspace(-RADIUS, 0.2 * RADIUS, 25), np.array((-0.1, 0.0, 0.1))
+    deep = gap[:, None, None] + 0.5 * RADIUS
+    elastic = -2e3 * np.minimum(deep, 0.0) + np.zeros((25, 3, 1))
+    dissipative = -8.0 * np.clip(deep / (0.5 * RADIUS), 0.0, 1.0) * normal[:, None]
+    both = gg.PairForces(gap, normal, (0.0,), elastic, dissipative, np.zeros((25, 3, 1)))
+    together, apart = sampled(bond(2e3, 8.0)).longest_step(0.5 * MASS), both.longest_step(0.5 * MASS)
+    assert apart > 1.5 * together
+    refused = pytest.raises(gg.ArgumentError, match=f"^dt: expected at most {apart:.5g}")
+    with two(gg.PairTable(("sand",), {(0, 0, False): both}), 1.9 * RADIUS, 0.0) as world, refused:
+        world.step(1.001 * apart)

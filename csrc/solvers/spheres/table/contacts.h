@@ -21,12 +21,12 @@ GG_FN gg_table_touch gg_table_touch_of(const gg_view *v, int64_t e, int64_t i, i
     t.table = gg_table_at(v, v->material[at], v->dims.material_count, 0);
     t.local = gg_mat_tmul(pose->rotation, gg_sub(gg_v3(x.x, x.y, x.z), pose->position));
     t.gap = 0.0f;
-    if (!pose->active || !t.table || gg_sdf_bound(shape, t.local) >= x.w + gg_table_end(v, t.table)) {
+    if (!pose->active || !t.table || gg_sdf_bound(shape, t.local) >= x.w + t.table->end) {
         t.table = NULL;
         return t;
     }
     t.gap = gg_sdf_distance(shape, v->grids, v->samples, t.local) - x.w;
-    t.table = t.gap < gg_table_end(v, t.table) ? t.table : NULL;
+    t.table = t.gap < t.table->end ? t.table : NULL;
     return t;
 }
 
@@ -105,17 +105,19 @@ GG_FN gg_table_motion gg_table_motion_of(const gg_view *v, int64_t e, int64_t i)
     return m;
 }
 
-/* The contact of slots i and j, bonded or not; length: of the bond, or the sum of radii [m]. */
+/* The contact of slots i and j, bonded or not; length: of the bond, or the sum of radii [m]. What is out of reach of
+ * all tables is passed over before it is asked which one is meant. */
 GG_FN void gg_table_meet_grain(const gg_view *v, int64_t e, int32_t i, int32_t j, int bonded, float length,
                                const gg_table_motion *own, gg_table_total *total) {
     int64_t base = e * v->dims.slots;
-    const gg_table *t = gg_table_at(v, v->material[base + i], v->material[base + j], bonded);
-    if (!t) {
-        return;
-    }
     gg_vec4 x = v->position[base + i], y = v->position[base + j];
     gg_vec3 apart = gg_separation(&v->params, x, y);
-    float distance2 = gg_norm2(apart), reach = length + gg_table_end(v, t);
+    float distance2 = gg_norm2(apart), farthest = length + v->params.table.reach;
+    if (!bonded && !(distance2 < farthest * farthest)) {
+        return;
+    }
+    const gg_table *t = gg_table_at(v, v->material[base + i], v->material[base + j], bonded);
+    float reach = t ? length + t->end : 0.0f;
     if (!(distance2 < reach * reach && reach > 0.0f)) {
         return;
     }
@@ -127,7 +129,7 @@ GG_FN void gg_table_meet_grain(const gg_view *v, int64_t e, int32_t i, int32_t j
     if (v->params.table.at_contact) {
         velocity = gg_sub(velocity, gg_add(gg_cross(own->spin, normal), gg_cross(other.spin, normal)));
     }
-    gg_table_add(v, total, normal, gg_table_force_of(v, t, gap, normal, velocity));
+    gg_table_push(v, t, gap, normal, velocity, total);
     if (!bonded) {
         gg_table_note_overlap(total, -gap / (2.0f * gg_minf(x.w, y.w)));
     }
@@ -142,13 +144,17 @@ GG_FN void gg_table_meet_grains(const gg_view *v, int64_t e, int32_t i, const gg
     const int32_t end = v->dims.table.bonds ? v->bond_first[id + 1] : 0, first = bond;
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
     for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
-        int32_t j = list[k], other = v->grain_id[base + j];
-        while (bond < end && v->bond_other[bond] < other) {
-            bond++;
+        int32_t j = list[k];
+        if (bond < end) {
+            int32_t other = v->grain_id[base + j];
+            while (bond < end && v->bond_other[bond] < other) {
+                bond++;
+            }
+            if (bond < end && v->bond_other[bond] == other) {
+                continue;
+            }
         }
-        if (!(bond < end && v->bond_other[bond] == other)) {
-            gg_table_meet_grain(v, e, i, j, 0, v->position[base + i].w + v->position[base + j].w, own, total);
-        }
+        gg_table_meet_grain(v, e, i, j, 0, v->position[base + i].w + v->position[base + j].w, own, total);
     }
     for (bond = first; bond < end; bond++) {
         gg_table_meet_grain(v, e, i, v->slot_of[base + v->bond_other[bond]], 1, v->bond_length[bond], own, total);
@@ -169,8 +175,7 @@ GG_FN void gg_table_meet_part(const gg_view *v, int64_t e, int64_t i, int64_t pa
     if (v->params.table.at_contact) {
         velocity = gg_sub(velocity, gg_cross(own->spin, normal));
     }
-    gg_vec3 force = gg_table_force_of(v, of->table, of->gap, normal, velocity);
-    gg_table_add(v, total, normal, force);
+    gg_vec3 force = gg_table_push(v, of->table, of->gap, normal, velocity, total);
     gg_table_note_overlap(total, -of->gap / (2.0f * x.w));
     gg_tool_load load;
     load.force = gg_scale(force, -v->params.dt);
@@ -196,7 +201,7 @@ GG_FN void gg_table_push_slot(const gg_view *v, int64_t e, int64_t i) {
         gg_table_meet_part(v, e, i, part, &of, touch, &own, &total);
     }
     v->next_count[at] = total.count;
-    gg_vec4 overlap = {total.overlaps.most, total.overlaps.sum, total.overlaps.count, 0.0f};
+    gg_vec4 overlap = {total.overlaps.most, total.overlaps.sum, total.overlaps.count, (float)total.unsampled};
     v->table_overlap[at] = overlap;
     const float *body = gg_slot_body_at(v, e, i);
     float each = v->params.dt * body[GG_BODY_INVERSE_MASS];
@@ -208,19 +213,23 @@ GG_FN void gg_table_push_slot(const gg_view *v, int64_t e, int64_t i) {
     gg_store_lane3(v->correction, (at - lane) * 3 + lane, gg_v3(0.0f, 0.0f, 0.0f));
 }
 
-/* records the overlaps of the grains of a slice; forces need no solve. item: slice of an env */
+/* records the overlaps of the grains of a slice, and where they left the samples; forces need no solve. item: slice of
+ * an env */
 GG_FN void gg_table_note_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_overlaps each[GG_LANES] = GG_ZERO;
+    int32_t unsampled = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         int64_t at = e * v->dims.slots + slice * GG_LANES + lane;
         if (v->grain_id[at] >= 0) {
             each[lane].most = v->table_overlap[at].x;
             each[lane].sum = v->table_overlap[at].y;
             each[lane].count = v->table_overlap[at].z;
+            unsampled += (int32_t)v->table_overlap[at].w;
         }
     }
     gg_contacts_prepared(v, e, slice, each);
     v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
+    v->slice_stats[e * v->dims.slices + slice].unsampled = unsampled;
 }
 
 /* nothing is stored of a contact. item: slot of an env */

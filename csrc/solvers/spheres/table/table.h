@@ -9,8 +9,8 @@
  *
  * read by linear interpolation along each axis: it is continuous, never leaves the range of the samples around it, rises
  * where they rise, and is nowhere steeper than the steepest step between two nodes, so that the longest stable time step
- * follows from the samples (world/table.c). From the last gap on the force is zero; beyond the other ends it is that of
- * the end, as a force that vanished there would let grains pass through each other.
+ * follows from the samples (world/tables.c). From the last gap on the force is zero; beyond the other ends it is that of
+ * the end, as a force that vanished there would let grains pass through each other; such contacts are counted.
  *
  * Velocities are those of the centres, and forces act on them; or (`at_contact`) those of the points a radius from the
  * centre, where forces then act and turn the spheres. Contacts have no memory.
@@ -33,32 +33,32 @@
 /* what lists hold beyond the reach of the law, over the smallest radius: see gg_table_close */
 #define GG_TABLE_PAD 0.1f
 
-/* where a value lies among the nodes of an axis: between nodes `low` and `high`, `share` of the way */
+/* where a value lies among the nodes of an axis: `share` of the way from node `low` to node `high` */
 typedef struct gg_table_place {
     int32_t low, high;
     float share;
+    int32_t outside; /* beyond an end, whose forces are held; 0 where an axis has one node, as nothing depends on it */
 } gg_table_place;
 
-GG_FN gg_table_place gg_table_place_of(const float *nodes, int32_t count, float x) {
-    gg_table_place at = {0, 0, 0.0f};
-    int32_t end = count - 1;
-    if (end == 0 || !(x > nodes[0])) {
+/* The bucket of a value. It never falls as x rises, whatever the rounding: so a node in a lower bucket than x is below
+ * x, and the last of those is where to start. NaN: 0 */
+GG_FN int32_t gg_table_bucket(float x, float first, float buckets) {
+    return (int32_t)gg_minf(gg_maxf((x - first) * buckets, 0.0f), (float)(GG_TABLE_BUCKETS - 1));
+}
+
+GG_FN gg_table_place gg_table_place_of(const gg_view *v, const gg_table *t, int axis, const float *nodes, float x) {
+    gg_table_place at = {0, 0, 0.0f, 0};
+    int32_t end = t->count[axis] - 1;
+    if (end == 0) {
         return at;
     }
-    if (x >= nodes[end]) {
-        at.low = at.high = end;
-        return at;
+    at.low = v->table_start[t->start + axis * GG_TABLE_BUCKETS + gg_table_bucket(x, nodes[0], t->buckets[axis])];
+    while (at.low + 1 < end && nodes[at.low + 1] <= x) {
+        at.low++;
     }
-    while (end - at.low > 1) {
-        int32_t middle = (at.low + end) / 2;
-        if (nodes[middle] <= x) {
-            at.low = middle;
-        } else {
-            end = middle;
-        }
-    }
-    at.high = end;
-    at.share = (x - nodes[at.low]) / (nodes[end] - nodes[at.low]);
+    at.high = at.low + 1;
+    at.share = gg_minf(gg_maxf((x - nodes[at.low]) / (nodes[at.high] - nodes[at.low]), 0.0f), 1.0f);
+    at.outside = x < nodes[0] || x > nodes[end];
     return at;
 }
 
@@ -72,18 +72,20 @@ GG_FN gg_table_force gg_table_between(gg_table_force a, gg_table_force b, float 
     return f;
 }
 
-/* what the table says; the gap is below its last one */
-GG_FN gg_table_force gg_table_read(const gg_view *v, const gg_table *t, float gap, float normal, float sliding) {
-    const float *nodes = v->table_axis + t->first_node;
-    gg_table_place g = gg_table_place_of(nodes, t->count[0], gap);
-    gg_table_place u = gg_table_place_of(nodes + t->count[0], t->count[1], normal);
-    gg_table_place s = gg_table_place_of(nodes + t->count[0] + t->count[1], t->count[2], sliding);
-    const int32_t gaps[2] = {g.low, g.high}, speeds[2] = {u.low, u.high};
+/* what the table says; the gap is below its last one. outside: set to 1 where it was not sampled */
+GG_FN gg_table_force gg_table_read(const gg_view *v, const gg_table *t, float gap, float normal, float sliding,
+                                   int32_t *outside) {
+    const float *nodes = v->table_axis + t->first_node, *speeds = nodes + t->count[0];
+    gg_table_place g = gg_table_place_of(v, t, 0, nodes, gap);
+    gg_table_place u = gg_table_place_of(v, t, 1, speeds, normal);
+    gg_table_place s = gg_table_place_of(v, t, 2, speeds + t->count[1], sliding);
+    *outside = g.outside | u.outside | s.outside;
+    const int32_t gaps[2] = {g.low, g.high}, normals[2] = {u.low, u.high};
     gg_table_force along[2];
     for (int a = 0; a < 2; a++) {
         gg_table_force each[2];
         for (int b = 0; b < 2; b++) {
-            int64_t row = t->first + ((int64_t)gaps[a] * t->count[1] + speeds[b]) * t->count[2];
+            int64_t row = t->first + ((int64_t)gaps[a] * t->count[1] + normals[b]) * t->count[2];
             const float *low = v->table_value + 2 * (row + s.low), *high = v->table_value + 2 * (row + s.high);
             gg_table_force one = {low[0], low[1]}, two = {high[0], high[1]};
             each[b] = gg_table_between(one, two, s.share);
@@ -92,9 +94,6 @@ GG_FN gg_table_force gg_table_read(const gg_view *v, const gg_table *t, float ga
     }
     return gg_table_between(along[0], along[1], g.share);
 }
-
-/* the gap from which on a table is zero [m] */
-GG_FN float gg_table_end(const gg_view *v, const gg_table *t) { return v->table_axis[t->first_node + t->count[0] - 1]; }
 
 /* the table of the material of a slot and another material, or a tool (other: material_count); NULL: no force */
 GG_FN const gg_table *gg_table_at(const gg_view *v, int32_t material, int64_t other, int bonded) {
@@ -108,24 +107,26 @@ typedef struct gg_table_total {
     gg_vec3 torque; /* over the radius [N] */
     gg_overlaps overlaps;
     int32_t count;
+    int32_t unsampled; /* of these: deeper or faster than the samples */
 } gg_table_total;
 
-/* The force on the side that the unit normal points to. velocity: of this side over the other */
-GG_FN gg_vec3 gg_table_force_of(const gg_view *v, const gg_table *t, float gap, gg_vec3 normal, gg_vec3 velocity) {
+/* Adds the force on the side that the unit normal points to, and returns it. velocity: of this side over the other */
+GG_FN gg_vec3 gg_table_push(const gg_view *v, const gg_table *t, float gap, gg_vec3 normal, gg_vec3 velocity,
+                            gg_table_total *total) {
     float parting = gg_dot(velocity, normal);
     gg_vec3 slip = gg_madd(velocity, normal, -parting);
     float sliding = gg_norm(slip);
-    gg_table_force f = gg_table_read(v, t, gap, parting, sliding);
+    int32_t outside;
+    gg_table_force f = gg_table_read(v, t, gap, parting, sliding, &outside);
     gg_vec3 force = gg_scale(normal, f.normal);
-    return sliding > 0.0f ? gg_madd(force, slip, -(f.tangential / sliding)) : force;
-}
-
-GG_FN void gg_table_add(const gg_view *v, gg_table_total *total, gg_vec3 normal, gg_vec3 force) {
+    force = sliding > 0.0f ? gg_madd(force, slip, -(f.tangential / sliding)) : force;
     total->force = gg_add(total->force, force);
     if (v->params.table.at_contact) {
         total->torque = gg_add(total->torque, gg_cross(force, normal));
     }
     total->count++;
+    total->unsampled += outside;
+    return force;
 }
 
 /* share: overlap over the smaller diameter */

@@ -1,0 +1,147 @@
+"""learned_table.py: a discrete element learner beside its own table in the engine: time, and how far the two part.
+
+    python -m benchmarks.learned_table RUN DATA [DATA ...]
+
+RUN: folder of a run, or a checkpoint. DATA: datasets; the first says how deep and how fast the table is sampled.
+RUN: folder of a run, or a checkpoint. DATA: datasets; the first says how deep and fast the table is sampled.
+frame. `apart`: largest distance of a particle between two rollouts after 1, 5, 10, 20 and 40 frames [radii], median of
+four test episodes, from a model in double precision: to the same from a start moved by up to 1e-6 radii, to the model
+in single precision, to the engine, and to the engine that begins each frame at a state of the model.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import granular_gym as gg
+from benchmarks.run import table as show
+from granular_gym.learned import checkpoints
+from granular_gym.learned.data import Dataset
+from granular_gym.learned.discrete_element import DiscreteElementLearner
+from granular_gym.learned.export import export_model
+from granular_gym.learned.ranges import met_ranges
+from granular_gym.learned.simulator import Matter, State
+from testbed.learned_scene import episode_world
+
+FRAMES, SHOWN, EPISODES = 40, [1, 5, 10, 20, 40], 4
+TOLERANCES = (3e-3, 1e-3)
+Floats = NDArray[np.float64]
+
+
+def rollout(model: Any, data: Any, episode: Any, double: bool, kick: float = 0.0) -> tuple[Floats, Floats]:
+    """Positions and velocities of all frames."""
+    kind = torch.float64 if double else torch.float32
+    matter, start = Matter.of(data, [episode]), State.of([episode], 0)
+    given = {name: getattr(matter, name).to(kind) for name in ("rest_lengths", "gravity", "bounds")}
+    matter = Matter(matter.kinds, matter.bodies, matter.bonds, radius=matter.radius, **given)
+    moved = kick * data.radius * np.random.default_rng(0).uniform(-1.0, 1.0, tuple(start.positions.shape))
+    state = State(start.positions.to(kind) + torch.as_tensor(moved).to(kind), start.velocities.to(kind))
+    states = [state]
+    with torch.no_grad():
+        for _ in range(FRAMES):
+            states.append(state := model.step(state, matter))
+    return tuple(
+        np.stack([getattr(each, name)[0].double().numpy() for each in states]) for name in ("positions", "velocities")
+    )  # type: ignore[return-value]
+
+
+def frames_of(world: gg.World, grains: Any, data: Any, begin: tuple[Floats, Floats] | None) -> Floats:
+    """Positions after each frame; begin: states that the frames begin at, None: on from where the last one ended."""
+    found = [world.positions[0][grains].astype(float)]
+    for frame in range(FRAMES):
+        if begin is not None:
+            places, moving = (np.empty_like(each[frame]) for each in begin)
+            places[grains], moving[grains] = (each[frame] for each in begin)
+            world.set_grains(positions=places, velocities=moving)
+        world.step(data.dt)
+        found.append(world.positions[0][grains].astype(float))
+    return np.stack(found)
+
+
+def fidelity(model: Any, data: Any, laws: dict[str, gg.PairTable]) -> dict[str, Floats]:
+    """How far rollouts are apart at the frames shown, by name."""
+    found: dict[str, list[Floats]] = {}
+    double = copy.deepcopy(model).double()
+    for episode in data.test[:EPISODES]:
+        exact = rollout(double, data, episode, True)
+        others = {
+            "model, start moved by 1e-6": rollout(double, data, episode, True, 1e-6)[0],
+            "model, single precision": rollout(model, data, episode, False)[0],
+        }
+        for name, law in laws.items():
+            for words, begin in ((f"engine, {name}", None), (f"engine, {name}, each frame from the model's", exact)):
+                world, grains = episode_world(data, episode, law)
+                with world:
+                    others[words] = frames_of(world, grains, data, begin)
+        for name, other in others.items():
+            apart = np.abs(other - exact[0]).max(axis=(1, 2)) / data.radius
+            found.setdefault(name, []).append(np.maximum.accumulate(apart) if "each" in name else apart)
+    return {name: np.median(each, axis=0)[SHOWN] for name, each in found.items()}
+
+
+def cost(model: Any, data: Any, law: gg.PairTable) -> dict[str, Any]:
+    """Processor time of a frame [ms]."""
+    episode, took = data.test[0], []
+    for calls in (1, FRAMES):
+        best = np.inf
+        for _ in range(5):
+            world, _ = episode_world(data, episode, law)
+            with world:
+                start = time.process_time()
+                for _ in range(calls):
+                    world.step(data.dt, FRAMES // calls)
+                best = min(best, time.process_time() - start)
+                contacts, outside = (int(world.stats[name][0]) for name in ("contact_count", "unsampled_count"))
+        took.append(1e3 * best / FRAMES)
+    best = np.inf
+    for _ in range(2):
+        start = time.process_time()
+        rollout(model, data, episode, False)
+        best = min(best, time.process_time() - start)
+    learner = 1e3 * best / FRAMES
+    return {
+        "name": f"{len(episode.kinds)} grains",
+        "contacts": contacts,
+        "model [ms]": round(learner, 2),
+        "engine [ms]": round(took[0], 3),
+        "a call a frame [ms]": round(took[1], 3),
+        "times": round(learner / took[0], 1),
+        "unsampled": outside,
+    }
+
+
+def main(arguments: list[str]) -> None:
+    """Prints the tables."""
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", gg.StabilityWarning)
+    model = checkpoints.load(arguments[0])
+    assert isinstance(model, DiscreteElementLearner)
+    sets = [Dataset.load(each) for each in arguments[1:]]
+    bonded = [(k, k) for k in range(model.scale.kinds) if any((e.kinds[e.bonds] == k).any() for e in sets[0].test[:1])]
+    laws = {}
+    for tolerance in TOLERANCES:
+        ranges = met_ranges(model, sets[0], sets[0].train[:8], tolerance=tolerance)
+        law = export_model(model, bonded=bonded, tolerance=tolerance, ranges=ranges).table
+        size = sum(each.samples().nbytes for each in law.forces.values()) / 1e6
+        print(f"tolerance {tolerance:g}: {size:.1f} MB, steps up to {1e3 * law.longest_step(law.masses or ()):.4g} ms")
+        laws[f"tolerance {tolerance:g}"] = law
+    columns = ("contacts", "model [ms]", "engine [ms]", "a call a frame [ms]", "times", "unsampled")
+    if all(law.longest_step(law.masses or ()) >= sets[0].dt for law in laws.values()):
+        print(show([cost(model, data, next(iter(laws.values()))) for data in sets], columns))
+    else:
+        print("the engine refuses the step of the frames")
+        laws = {}
+    for name, apart in fidelity(model, sets[0], laws).items():
+        print(f"{name:60s}", "  ".join(f"{each:.1e}" for each in apart))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
