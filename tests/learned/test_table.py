@@ -331,7 +331,7 @@ def test_a_model_is_exported() -> None:
     """What offers `pair_law`, `reach`, `masses` and a scale, in SI units."""
 
     class Scale:
-        dt, radius, kinds = 0.01, RADIUS, 2
+        dt, radius, kinds, step = 0.01, RADIUS, 2, 0.005
 
     class Model:
         scale = Scale()
@@ -351,7 +351,11 @@ def test_a_model_is_exported() -> None:
     with pytest.raises(gg.ArgumentError, match="^reach: expected a gap from which on forces are 0"):
         export_model(Model(), bonded=[(1, 1)], tolerance=0.05)
     law = export_model(Model(), ["sand", "clay"], tolerance=0.05).table
-    assert law.kinds == ("sand", "clay") and (law.dt, law.radius) == (0.01, RADIUS) and law.masses == (MASS, 2 * MASS)
+    assert (
+        law.kinds == ("sand", "clay")
+        and (law.dt, law.radius) == (Scale.step, RADIUS)
+        and law.masses == (MASS, 2 * MASS)
+    )
     assert len(law.forces) == 5 and law.forces[0, WALL, False].sliding_speed[-1] == pytest.approx(4.0 * RADIUS / 0.01)
     with pytest.raises(gg.ArgumentError, match="^kinds: expected 2 names"):
         export_model(Model(), ["sand"])
