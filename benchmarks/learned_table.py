@@ -3,10 +3,10 @@
     python -m benchmarks.learned_table RUN DATA [DATA ...]
 
 RUN: folder of a run, or a checkpoint. DATA: datasets; the first says how deep and how fast the table is sampled.
-RUN: folder of a run, or a checkpoint. DATA: datasets; the first says how deep and fast the table is sampled.
-frame. `apart`: largest distance of a particle between two rollouts after 1, 5, 10, 20 and 40 frames [radii], median of
-four test episodes, from a model in double precision: to the same from a start moved by up to 1e-6 radii, to the model
-in single precision, to the engine, and to the engine that begins each frame at a state of the model.
+Times are of a frame, in which both take the substeps of the model. `apart`: largest distance of a particle between two
+rollouts after 1, 5, 10, 20 and 40 frames [radii], median of four test episodes, from a model in double precision: to
+the same from a start moved by up to 1e-6 radii, to the model in single precision, to the engine, and to the engine that
+begins each frame at a state of the model.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def rollout(model: Any, data: Any, episode: Any, double: bool, kick: float = 0.0
     )  # type: ignore[return-value]
 
 
-def frames_of(world: gg.World, grains: Any, data: Any, begin: tuple[Floats, Floats] | None) -> Floats:
+def frames_of(world: gg.World, grains: Any, scale: Any, begin: tuple[Floats, Floats] | None) -> Floats:
     """Positions after each frame; begin: states that the frames begin at, None: on from where the last one ended."""
     found = [world.positions[0][grains].astype(float)]
     for frame in range(FRAMES):
@@ -61,7 +61,7 @@ def frames_of(world: gg.World, grains: Any, data: Any, begin: tuple[Floats, Floa
             places, moving = (np.empty_like(each[frame]) for each in begin)
             places[grains], moving[grains] = (each[frame] for each in begin)
             world.set_grains(positions=places, velocities=moving)
-        world.step(data.dt)
+        world.step(scale.step, scale.substeps)
         found.append(world.positions[0][grains].astype(float))
     return np.stack(found)
 
@@ -80,7 +80,7 @@ def fidelity(model: Any, data: Any, laws: dict[str, gg.PairTable]) -> dict[str, 
             for words, begin in ((f"engine, {name}", None), (f"engine, {name}, each frame from the model's", exact)):
                 world, grains = episode_world(data, episode, law)
                 with world:
-                    others[words] = frames_of(world, grains, data, begin)
+                    others[words] = frames_of(world, grains, model.scale, begin)
         for name, other in others.items():
             apart = np.abs(other - exact[0]).max(axis=(1, 2)) / data.radius
             found.setdefault(name, []).append(np.maximum.accumulate(apart) if "each" in name else apart)
@@ -97,7 +97,7 @@ def cost(model: Any, data: Any, law: gg.PairTable) -> dict[str, Any]:
             with world:
                 start = time.process_time()
                 for _ in range(calls):
-                    world.step(data.dt, FRAMES // calls)
+                    world.step(model.scale.step, FRAMES // calls * model.scale.substeps)
                 best = min(best, time.process_time() - start)
                 contacts, outside = (int(world.stats[name][0]) for name in ("contact_count", "unsampled_count"))
         took.append(1e3 * best / FRAMES)
@@ -134,10 +134,10 @@ def main(arguments: list[str]) -> None:
         print(f"tolerance {tolerance:g}: {size:.1f} MB, steps up to {1e3 * law.longest_step(law.masses or ()):.4g} ms")
         laws[f"tolerance {tolerance:g}"] = law
     columns = ("contacts", "model [ms]", "engine [ms]", "a call a frame [ms]", "times", "unsampled")
-    if all(law.longest_step(law.masses or ()) >= sets[0].dt for law in laws.values()):
+    if all(law.longest_step(law.masses or ()) >= model.scale.step for law in laws.values()):
         print(show([cost(model, data, next(iter(laws.values()))) for data in sets], columns))
     else:
-        print("the engine refuses the step of the frames")
+        print("the engine refuses the steps of the model")
         laws = {}
     for name, apart in fidelity(model, sets[0], laws).items():
         print(f"{name:60s}", "  ".join(f"{each:.1e}" for each in apart))

@@ -54,9 +54,9 @@ def met_ranges(
     for episode in episodes:
         matter, state = Matter.of(dataset, [episode]), State.of([episode], 0)
         with torch.no_grad():
-            for _ in range(len(episode.positions) - 1):
+            for _ in range((len(episode.positions) - 1) * model.scale.substeps):
                 _widen(extremes, meet(state, matter, model.scale, REACH), model.scale.kinds)
-                state = model.step(state, matter)
+                state = model.substep(state, matter)
     radius, speed = model.scale.radius, model.scale.speed
     found = {}
     for key, (deepest, fastest, sliding) in ((key, each.tolist()) for key, each in sorted(extremes.items())):

@@ -216,22 +216,27 @@ class Simulator(torch.nn.Module):
             ArgumentError: shapes of state and matter differ, or the model does not know a kind or the radius.
         """
         self._check(state, matter)
-        dt, push, fall = self.scale.step, self.scale.acceleration * self.scale.step, matter.gravity * self.scale.step
         via_normal: State | None = state
         for _ in range(self.scale.substeps):
             total, normal = self.accelerations(state, matter)
-            velocities = state.velocities + fall + total * push
-            state = State(state.positions + velocities * dt, velocities)
-            if normal is None or via_normal is None:
-                via_normal = None
-                continue
-            velocities = via_normal.velocities + fall + normal * push
-            via_normal = State(via_normal.positions + velocities * dt, velocities)
+            state = self._moved(state, total, matter)
+            via_normal = None if normal is None or via_normal is None else self._moved(via_normal, normal, matter)
         return state, None if via_normal is None else via_normal.positions
 
     def step(self, state: State, matter: Matter) -> State:
         """The state a frame later; raises like `advance`."""
         return self.advance(state, matter)[0]
+
+    def substep(self, state: State, matter: Matter) -> State:
+        """The state an Euler step later, a part of a frame; raises like `advance`."""
+        self._check(state, matter)
+        return self._moved(state, self.accelerations(state, matter)[0], matter)
+
+    def _moved(self, state: State, accelerations: torch.Tensor, matter: Matter) -> State:
+        """A state after an Euler step, velocities first."""
+        dt = self.scale.step
+        velocities = state.velocities + matter.gravity * dt + accelerations * (self.scale.acceleration * dt)
+        return State(state.positions + velocities * dt, velocities)
 
     def _check(self, state: State, matter: Matter) -> None:
         shape = (*matter.kinds.shape, 3)

@@ -267,7 +267,10 @@ def test_substeps_are_frames_of_a_shorter_time(name: str) -> None:
     with torch.no_grad():
         often = woken(name, replace(SCALE, dt=SCALE.dt / 3))
         after = often.step(often.step(often.step(state, matter), matter), matter)
-        assert difference(woken(name, replace(SCALE, substeps=3)).step(state, matter), after) < 1e-6
+        whole = woken(name, replace(SCALE, substeps=3))
+        assert difference(whole.step(state, matter), after) < 1e-6
+        parts = whole.substep(whole.substep(whole.substep(state, matter), matter), matter)
+        assert difference(whole.step(state, matter), parts) == 0.0
     assert replace(SCALE, substeps=3).largest == pytest.approx(9.0 * SCALE.largest)
 
 
