@@ -3,7 +3,8 @@
     python -m benchmarks.learned_table RUN DATA [DATA ...]
 
 RUN: folder of a run, or a checkpoint. DATA: datasets; the first says how deep and how fast the table is sampled.
-Times are of a frame, in which both take the substeps of the model. `apart`: largest distance of a particle between two
+Time: processor time of a frame, one thread, first test episode, 40 frames; both take the substeps of the model; of the
+engine in one call, and in a call a frame. `apart`: largest distance of a particle between two
 rollouts after 1, 5, 10, 20 and 40 frames [radii], median of four test episodes, from a model in double precision: to
 the same from a start moved by up to 1e-6 radii, to the model in single precision, to the engine, and to the engine that
 begins each frame at a state of the model.
