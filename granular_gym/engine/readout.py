@@ -225,7 +225,7 @@ class Readout(WorldContacts, WorldClumps, WorldContinuum, WorldCoupled):
         `contact_count`, `tool_contact_count`, `kinetic_energy` and `speed_max` describe the grains; `rebuild_count`,
         `iteration_count`, `step_count`, `rejected_count` and `growth_count` the work, and `asleep_share` what needed
         none. Of continuous matter `cost`, `linear_count` and `search_count` tell of Newton's method, and
-        `unsolved_count` should be 0. Units and periods: docs/counters.md.
+        `unsolved_count` should be 0; so should `unsampled_count` of mode table. Units and periods: docs/counters.md.
         """
         return cast(Stats, self._core.get_stats())
 
