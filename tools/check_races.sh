@@ -18,7 +18,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 stb=${STB_INCLUDE_DIR:-/usr/include/stb}
 export flags="-std=c17 -D_GNU_SOURCE -O1 -g1 -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -pthread \
-    -fsanitize=thread -DGG_NO_WIDE_KERNELS -Icsrc -I$stb"
+    -fsanitize=thread -DGG_NO_WIDE_KERNELS -DGG_NO_INLINE -Icsrc -I$stb"
 export folder
 # the longest files first, on all processors
 {

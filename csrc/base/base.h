@@ -10,7 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__CUDACC__)
+/* GG_NO_INLINE: functions are inlined where the compiler sees fit, so that builds for checks are small and soon made */
+#if defined(GG_NO_INLINE) && defined(__CUDACC__)
+#define GG_FN static inline __host__ __device__
+#elif defined(GG_NO_INLINE)
+#define GG_FN static inline __attribute__((unused))
+#elif defined(__CUDACC__)
 #define GG_FN static __host__ __device__ __forceinline__
 #elif defined(__GNUC__)
 #define GG_FN static inline __attribute__((always_inline, unused))

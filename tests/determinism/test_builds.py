@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engine import NATIVE, ROOT, WARN, compile_one, objects, run
+from testbed.engine import NATIVE, NO_INLINE, ROOT, WARN, compile_one, objects, run
 
 #: quiet but for the one that tests/unit/test_c.py also uses
 BUILDS = {
     "gcc-native": ("gcc", [*WARN, *NATIVE]),
     "clang-O3-native": ("clang", ["-w", *NATIVE]),
 }
-#: without optimisation the operations are those of the source, so one of these is the reference: the one built sooner
-PLAIN = {"clang-O0": ("clang", ["-w", "-O0"]), "gcc-O0": ("gcc", ["-w", "-O0"])}
+#: without optimisation and inlining the operations are those of the source, so one of these is the reference: the one
+#: built sooner
+PLAIN = {"clang-O0": ("clang", ["-w", "-O0", *NO_INLINE]), "gcc-O0": ("gcc", ["-w", "-O0", *NO_INLINE])}
 REFERENCE = "clang-O0" if shutil.which("clang") else "gcc-O0"
 #: compiled as C++ by nvcc, as host code of a CUDA program: the phases and the scalar solver; the rest is gcc's
 BY_NVCC = ("cpu.c", "kernels.c")
@@ -27,7 +28,7 @@ def by_nvcc(source: Path, folder: Path) -> Path:
     wrapped, target = folder / f"{source.stem}.cu", folder / f"{source.stem}.o"
     wrapped.write_text(f'extern "C" {{\n#include "{source}"\n}}\n')
     host = "-Xcompiler=-ffp-contract=off,-fno-math-errno"
-    run(["nvcc", "-std=c++17", "-O2", "-w", "-arch=sm_90", host, "-c", str(wrapped), "-o", str(target)])
+    run(["nvcc", "-std=c++17", "-O1", "-w", *NO_INLINE, "-arch=sm_90", host, "-c", str(wrapped), "-o", str(target)])
     return target
 
 
