@@ -86,9 +86,9 @@ CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
 #: the only C file that differs with CUDA
 NO_CUDA_SOURCE = "csrc/backend/no_cuda.c"
 #: values of GG_CUDA with which kernels run on the CPU, and their flags. Calls for loads and stores are made after most
-#: optimisations; lines are named where they are told
+#: optimisations; lines are named where they are told. What runs in tests alone need not be fast, but compiled soon
 EMULATED = {
-    "emulate": [],
+    "emulate": ["-O2", "-DGG_NO_INLINE"],
     "instrument": ["-O2", "-g1", "-fsanitize=thread", "-DGG_EMULATOR_INSTRUMENT"],
 }
 CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")

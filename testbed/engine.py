@@ -25,11 +25,10 @@ SIMD = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
     "avx2.c": ["-mavx2"],
 }
-#: for a build that is run once: a function of a header is compiled once a file, not where it is called; bits are the
-#: same
+#: for builds that are run once: a function of a header is compiled once a file, not wherever it is called
 NO_INLINE = ["-DGG_NO_INLINE"]
-#: checks of addresses are calls, debugging information has lines without variables, and little is optimised: a seventh
-#: of the time to build; what is found, and the lines that are told, are the same
+#: checks of addresses are calls, debugging information has lines without variables, and little is optimised: a fifth of
+#: the time to build; no check is left out, and the lines that are told are the same
 SANITIZED = [
     *("-Og", *NO_INLINE, "-g1"),
     *("-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),

@@ -10,8 +10,8 @@ python=$root/.venv/bin/python
 lib=$root/build/sanitized/lib
 # checks of addresses and functions of headers as calls: less code to compile
 calls="-DGG_NO_INLINE --param=asan-instrumentation-with-call-threshold=0"
-GG_SANITIZE=address,undefined GG_CFLAGS="-Og $calls" CC=gcc "$python" setup.py --quiet build --build-base build/sanitized \
-    --build-lib "$lib"
+GG_SANITIZE=address,undefined GG_CFLAGS="-Og $calls" CC=gcc "$python" setup.py --quiet build \
+    --build-base build/sanitized --build-lib "$lib"
 # run in the folder of the build, so that child processes of tests load it too; no quarantine of freed memory, which
 # tests of memory use would take for a leak
 cd "$lib"

@@ -83,8 +83,9 @@ GG_FN void gg_room_scatter(float *to, int local, int axis, double value) {
     }
 }
 
-/* place of the first node of a block of nodes [m] */
-GG_FN gg_vec3 gg_node_place(const gg_view *v, int64_t e, int64_t n) {
+/* Place of the first node of a block of nodes [m]. Not inlined: gcc 12 leaves out the rounding to float where it
+ * narrows vectors and widens them again. */
+GG_FN_LARGE gg_vec3 gg_node_place(const gg_view *v, int64_t e, int64_t n) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + n];
     int64_t key = 0;
     float place[3];
