@@ -41,6 +41,8 @@ STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/u
 #: oldest Python that a build serves: names of files and wheels are made of it, and csrc/py keeps to its limited API
 PYTHON_FLOOR = (3, 10)
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", "-Wall", "-Wextra"]
+# nothing unwinds C: tables for it would be a fiftieth of the extension
+FLAGS += ["-fno-unwind-tables", "-fno-asynchronous-unwind-tables"]
 # SIMD builds of contact laws, pair queries and pictures; which one runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
@@ -86,9 +88,9 @@ CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
 #: the only C file that differs with CUDA
 NO_CUDA_SOURCE = "csrc/backend/no_cuda.c"
 #: values of GG_CUDA with which kernels run on the CPU, and their flags. Calls for loads and stores are made after most
-#: optimisations; lines are named where they are told. What runs in tests alone need not be fast, but compiled soon
+#: optimisations; lines are named where they are told
 EMULATED = {
-    "emulate": ["-O2", "-DGG_NO_INLINE"],
+    "emulate": [],
     "instrument": ["-O2", "-g1", "-fsanitize=thread", "-DGG_EMULATOR_INSTRUMENT"],
 }
 CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
