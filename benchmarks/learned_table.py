@@ -50,9 +50,10 @@ def rollout(model: Any, data: Any, episode: Any, double: bool, kick: float = 0.0
     with torch.no_grad():
         for _ in range(FRAMES):
             states.append(state := model.step(state, matter))
-    return tuple(
+    positions, velocities = (
         np.stack([getattr(each, name)[0].double().numpy() for each in states]) for name in ("positions", "velocities")
-    )  # type: ignore[return-value]
+    )
+    return positions, velocities
 
 
 def steps_of(model: Any, law: gg.PairTable) -> int:
