@@ -18,7 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-pthread"]
+#: as setup.py
+SAME_BITS = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
+FLAGS = ["-std=c17", "-D_GNU_SOURCE", *SAME_BITS, "-fno-math-errno", "-pthread"]
 WARN = ["-Wall", "-Wextra", "-Werror"]
 NATIVE = ["-O3", "-march=native"]
 SIMD = {

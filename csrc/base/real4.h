@@ -1,6 +1,9 @@
-/* real4.h: vectors of four doubles: registers where instructions for such are enabled, plain loops elsewhere. Same bits: every operation works on each double alone. */
+/* real4.h: vectors of four doubles: one register where there are such, two of two doubles with other processors, plain
+ * loops on a GPU. Same bits: every operation works on each double alone. */
 #ifndef GG_REAL4_H
 #define GG_REAL4_H
+
+#include <string.h>
 
 #include "base.h"
 
@@ -12,7 +15,37 @@ GG_FN gg_real4 gg_real4_set(double a, double b, double c, double d) { return (gg
 GG_FN double gg_real4_at(gg_real4 a, int k) { return a[k]; }
 GG_FN gg_real4 gg_real4_add(gg_real4 a, gg_real4 b) { return a + b; }
 GG_FN gg_real4 gg_real4_sub(gg_real4 a, gg_real4 b) { return a - b; }
+GG_FN gg_real4 gg_real4_times(gg_real4 a, gg_real4 b) { return a * b; }
 GG_FN gg_real4 gg_real4_scale(gg_real4 a, double scale) { return a * scale; }
+
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+
+typedef double gg_real2 __attribute__((vector_size(16)));
+typedef struct gg_real4 {
+    gg_real2 low, high;
+} gg_real4;
+
+GG_FN gg_real4 gg_real4_set(double a, double b, double c, double d) {
+    gg_real4 out = {{a, b}, {c, d}};
+    return out;
+}
+GG_FN double gg_real4_at(gg_real4 a, int k) { return k < 2 ? a.low[k] : a.high[k - 2]; }
+GG_FN gg_real4 gg_real4_add(gg_real4 a, gg_real4 b) {
+    a.low += b.low, a.high += b.high;
+    return a;
+}
+GG_FN gg_real4 gg_real4_sub(gg_real4 a, gg_real4 b) {
+    a.low -= b.low, a.high -= b.high;
+    return a;
+}
+GG_FN gg_real4 gg_real4_times(gg_real4 a, gg_real4 b) {
+    a.low *= b.low, a.high *= b.high;
+    return a;
+}
+GG_FN gg_real4 gg_real4_scale(gg_real4 a, double scale) {
+    a.low *= scale, a.high *= scale;
+    return a;
+}
 
 #else
 
@@ -38,6 +71,12 @@ GG_FN gg_real4 gg_real4_sub(gg_real4 a, gg_real4 b) {
     }
     return a;
 }
+GG_FN gg_real4 gg_real4_times(gg_real4 a, gg_real4 b) {
+    for (int k = 0; k < 4; k++) {
+        a.v[k] *= b.v[k];
+    }
+    return a;
+}
 GG_FN gg_real4 gg_real4_scale(gg_real4 a, double scale) {
     for (int k = 0; k < 4; k++) {
         a.v[k] *= scale;
@@ -48,17 +87,13 @@ GG_FN gg_real4 gg_real4_scale(gg_real4 a, double scale) {
 #endif
 
 /* of four doubles that need not be aligned */
-GG_FN gg_real4 gg_real4_load(const double *from) { return gg_real4_set(from[0], from[1], from[2], from[3]); }
-GG_FN void gg_real4_store(double *to, gg_real4 a) {
-    for (int k = 0; k < 4; k++) {
-        to[k] = gg_real4_at(a, k);
-    }
+GG_FN gg_real4 gg_real4_load(const double *from) {
+    gg_real4 out;
+    memcpy(&out, from, sizeof out);
+    return out;
 }
+GG_FN void gg_real4_store(double *to, gg_real4 a) { memcpy(to, &a, sizeof a); }
 GG_FN gg_real4 gg_real4_zero(void) { return gg_real4_set(0.0, 0.0, 0.0, 0.0); }
-GG_FN gg_real4 gg_real4_times(gg_real4 a, gg_real4 b) {
-    return gg_real4_set(gg_real4_at(a, 0) * gg_real4_at(b, 0), gg_real4_at(a, 1) * gg_real4_at(b, 1),
-                        gg_real4_at(a, 2) * gg_real4_at(b, 2), gg_real4_at(a, 3) * gg_real4_at(b, 3));
-}
 /* sum + scale * a */
 GG_FN gg_real4 gg_real4_madd(gg_real4 sum, double scale, gg_real4 a) {
     return gg_real4_add(sum, gg_real4_scale(a, scale));

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engine import NATIVE, NO_INLINE, ROOT, WARN, compile_one, objects, run
+from testbed.engine import NATIVE, NO_INLINE, ROOT, SAME_BITS, WARN, compile_one, objects, run
 
 #: quiet but for the one that tests/unit/test_c.py also uses
 BUILDS = {
@@ -27,7 +27,7 @@ def by_nvcc(source: Path, folder: Path) -> Path:
     """The object of a file that nvcc compiles as C++."""
     wrapped, target = folder / f"{source.stem}.cu", folder / f"{source.stem}.o"
     wrapped.write_text(f'extern "C" {{\n#include "{source}"\n}}\n')
-    host = "-Xcompiler=-ffp-contract=off,-fno-math-errno"
+    host = f"-Xcompiler={','.join(SAME_BITS)},-fno-math-errno"
     run(["nvcc", "-std=c++17", "-O1", "-w", *NO_INLINE, "-arch=sm_90", host, "-c", str(wrapped), "-o", str(target)])
     return target
 

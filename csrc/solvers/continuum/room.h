@@ -83,9 +83,8 @@ GG_FN void gg_room_scatter(float *to, int local, int axis, double value) {
     }
 }
 
-/* Place of the first node of a block of nodes [m]. Not inlined: gcc 12 leaves out the rounding to float where it
- * narrows vectors and widens them again. */
-GG_FN_LARGE gg_vec3 gg_node_place(const gg_view *v, int64_t e, int64_t n) {
+/* place of the first node of a block of nodes [m] */
+GG_FN gg_vec3 gg_node_place(const gg_view *v, int64_t e, int64_t n) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + n];
     int64_t key = 0;
     float place[3];
@@ -197,18 +196,17 @@ GG_FN_LARGE void gg_room_cube_at(const gg_view *v, int64_t e, gg_vec3 place, dou
         if (!(own < at[1])) {
             continue;
         }
-        int to = own < at[0] ? 0 : 1;
-        if (to == 0) {
-            at[1] = at[0];
-            share[1] = share[0];
-            out->normal[1] = out->normal[0];
-            out->part[1] = out->part[0];
-        }
         double less = own < 0.0 ? 1.0 + own : 1.0 - own;
-        at[to] = own;
-        share[to] = own < -1.0 ? 0.0 : own < 0.0 ? 0.5 * less * less : 1.0 - 0.5 * less * less;
-        out->normal[to] = n;
-        out->part[to] = (int32_t)part;
+        double leaves = own < -1.0 ? 0.0 : own < 0.0 ? 0.5 * less * less : 1.0 - 0.5 * less * less;
+        if (own < at[0]) {
+            at[1] = at[0], share[1] = share[0];
+            out->normal[1] = out->normal[0], out->part[1] = out->part[0];
+            at[0] = own, share[0] = leaves;
+            out->normal[0] = n, out->part[0] = (int32_t)part;
+        } else {
+            at[1] = own, share[1] = leaves;
+            out->normal[1] = n, out->part[1] = (int32_t)part;
+        }
     }
     out->left = out->part[1] < 0 ? share[0] : gg_room_joint(share[0], share[1], gg_dot(out->normal[0], out->normal[1]));
     gg_room_take(v, share, out);
