@@ -17,7 +17,7 @@ from granular_gym.learned import models
 from granular_gym.learned.needs import torch
 from granular_gym.learned.simulator import Scale, Simulator
 
-VERSION = 2
+VERSION = 3
 NAME = "checkpoint.pt"
 
 

@@ -12,7 +12,7 @@ from granular_gym.base import cache
 NAME = "curve.csv"
 #: of the CSV; losses are means over the iterations since the row before, empty where there is no such part
 COLUMNS = (
-    *("iteration", "seconds", "loss", "picture", "normal", "gradient", "track"),
+    *("iteration", "seconds", "loss", "picture", "normal", "gradient", "track", "stability"),
     *("horizon", "reach", "learning_rate", "diverged"),
 )
 

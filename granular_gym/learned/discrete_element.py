@@ -19,6 +19,7 @@ from granular_gym.learned.kernels import BOND_REACH, REACH, FreeKernels, Kernels
 from granular_gym.learned.law import WALL, PairLaw
 from granular_gym.learned.needs import torch
 from granular_gym.learned.simulator import Matter, Scale, Simulator, State
+from granular_gym.learned.stability import instability
 
 Force = NDArray[np.float64]
 
@@ -66,6 +67,10 @@ class DiscreteElementLearner(Simulator):
         if across is None:
             return normal.view(shape), normal.view(shape)
         return (normal + met.sum_forces(across, count) * inverse).view(shape), normal.view(shape)
+
+    def instability(self, generator: torch.Generator) -> torch.Tensor | None:
+        """See Simulator and stability.py."""
+        return None if self.kernels is None else instability(self.kernels, self.scale, generator)
 
     def internal_forces(self, state: State, matter: Matter) -> torch.Tensor:
         """(b, n, 3): forces of particles on each other, without walls and gravity [N]; each episode's sum to zero.

@@ -37,6 +37,7 @@ class Settings:
         learning_rate, decay, decay_every: AdamW's rate, times `decay` each `decay_every` iterations.
         clip: longest gradient, in mean lengths so far.
         normal, gradient, depth: see `losses.PictureWeights`.
+        stability: weight of `Simulator.instability`, of models that have a law of pairs; 0: none.
         seed: of weights and of what is drawn.
         log_every, save_every: iterations between rows of the curve, and between checkpoints.
     """
@@ -60,6 +61,7 @@ class Settings:
     normal: float = 1.0
     gradient: float = 0.001
     depth: float = 0.0
+    stability: float = 1.0
     seed: int = 0
     log_every: int = 20
     save_every: int = 200
@@ -87,7 +89,7 @@ class Settings:
         checks.number("learning_rate", self.learning_rate, 0.0, 1.0, above=True)
         checks.number("decay", self.decay, 0.0, 1.0, above=True)
         checks.number("clip", self.clip, 0.0, above=True)
-        for name in ("normal", "gradient", "depth"):
+        for name in ("normal", "gradient", "depth", "stability"):
             checks.number(name, getattr(self, name), 0.0)
         checks.seed("seed", self.seed)
 

@@ -209,6 +209,17 @@ class Simulator(torch.nn.Module):
         """
         raise NotImplementedError
 
+    def instability(self, generator: torch.Generator) -> torch.Tensor | None:
+        """How far a law of pairs is beyond what Euler steps of its model bear, at random: what training keeps small.
+
+        Args:
+            generator: of what is drawn.
+
+        Returns:
+            0: nowhere that was asked; None: the model has no such law.
+        """
+        return None
+
     def advance(self, state: State, matter: Matter) -> tuple[State, torch.Tensor | None]:
         """The state a frame later, and (b, n, 3) where its normal forces alone would bring particles [m], or None.
 

@@ -184,6 +184,7 @@ class Trainer:
         matter = Matter.of(self.dataset, episodes, self.device)
         limits = Limits.of(windows.state, matter)
         loss, parts, state = self._predict(windows, episodes, matter)
+        loss = self._with_stability(loss, parts)
         good = not limits.broken(state) and bool(torch.isfinite(loss))
         good = good and self._descend(loss)
         self.sampler.proceed(group, windows, state if good else None)
@@ -222,6 +223,19 @@ class Trainer:
         assert self.render is not None
         loss, parts = losses.window_loss(self.render, targets, positions, velocities, normals, self._weights)
         return loss, parts, state
+
+    def _with_stability(self, loss: torch.Tensor, parts: dict[str, float]) -> torch.Tensor:
+        """A loss and that of a law that is too steep, which is noted among the parts."""
+        if not self.settings.stability:
+            return loss
+        # of the iteration alone, so that a run that is resumed draws the same
+        drawn = np.random.SeedSequence([self.settings.seed, self.iteration]).generate_state(1, np.uint64)
+        generator = torch.Generator().manual_seed(int(drawn[0]) >> 1)
+        excess = self.simulator.instability(generator)
+        if excess is None:
+            return loss
+        parts["stability"] = float(excess.detach())
+        return loss + self.settings.stability * excess
 
     def _pairs(self, windows: Windows, episodes: list[Loaded]) -> list[tuple[Loaded, int]]:
         return list(zip(episodes, windows.frames, strict=True))

@@ -215,7 +215,13 @@ def test_baselines_learn_from_tracks(name: str, data: made.Dataset, tmp_path: Pa
 
 @pytest.mark.parametrize(
     "options",
-    [{"normal": 0.0}, {"gradient": 0.0}, {"options": {"tangential": False}}, {"options": {"decomposition": False}}],
+    [
+        {"normal": 0.0},
+        {"gradient": 0.0},
+        {"stability": 0.0},
+        {"options": {"tangential": False}},
+        {"options": {"decomposition": False}},
+    ],
 )
 def test_ablations_train(options: dict[str, Any], data: made.Dataset, tmp_path: Path) -> None:
     trainer = begin(tmp_path, data, iterations=3, **options)
@@ -224,6 +230,8 @@ def test_ablations_train(options: dict[str, Any], data: made.Dataset, tmp_path: 
     no_normal = options.get("normal") == 0.0 or options.get("options") == {"decomposition": False}
     assert (row["normal"] == "") == no_normal
     assert (row["gradient"] == "") == (options.get("gradient") == 0.0)
+    no_law = options.get("stability") == 0.0 or options.get("options") == {"decomposition": False}
+    assert (row["stability"] == "") == no_law
 
 
 # ---- what diverges ----
