@@ -25,6 +25,14 @@ GG_FN float gg_four_dot(gg_four a, gg_four b) {
     gg_four p = a * b;
     return p[0] + p[1] + p[2] + p[3];
 }
+GG_FN gg_four gg_four_load_floats(const float *from) {
+    gg_four out;
+    memcpy(&out, from, sizeof out);
+    return out;
+}
+GG_FN float gg_four_at(gg_four a, int k) { return a[k]; }
+/* from a (share 0) to b (share 1) */
+GG_FN gg_four gg_four_between(gg_four a, gg_four b, float share) { return a + share * (b - a); }
 /* half precision to single, of the lower or upper 16 bits; no infinity, NaN or subnormal: shifting the bits and scaling
  * by a power of two is then exact */
 GG_FN gg_four gg_four_halves(gg_four_bits pairs, int upper) {
@@ -63,6 +71,14 @@ GG_FN gg_four gg_four_add(gg_four sum, float scale, gg_four value) {
 }
 GG_FN float gg_four_dot(gg_four a, gg_four b) {
     return a.v[0] * b.v[0] + a.v[1] * b.v[1] + a.v[2] * b.v[2] + a.v[3] * b.v[3];
+}
+GG_FN gg_four gg_four_load_floats(const float *from) { return gg_four_set(from[0], from[1], from[2], from[3]); }
+GG_FN float gg_four_at(gg_four a, int k) { return a.v[k]; }
+GG_FN gg_four gg_four_between(gg_four a, gg_four b, float share) {
+    for (int k = 0; k < 4; k++) {
+        a.v[k] += share * (b.v[k] - a.v[k]);
+    }
+    return a;
 }
 GG_FN gg_four gg_four_halves(gg_four_bits pairs, int upper) {
     gg_four out;

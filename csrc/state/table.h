@@ -36,7 +36,9 @@ typedef struct gg_table_law {
 #define GG_TABLE_OF(materials, a, other, bonded) (((int64_t)(a) * ((materials) + 1) + (other)) * 2 + ((bonded) ? 1 : 0))
 
 /* clang-format off */
-#define GG_TABLE_FIELDS(X) X(gg_vec4, table_overlap, d->table.slots, SCRATCH) /* by slot: deepest, sum, number; unsampled */
+#define GG_TABLE_FIELDS(X)                                                                                             \
+    X(gg_vec4, table_overlap, d->table.slots, SCRATCH)    /* by slot: deepest, sum, number; unsampled */               \
+    X(gg_vec4, table_motion, 2 * d->table.slots, SCRATCH) /* by slot: velocity, then r*omega, as forces see them */
 
 #define GG_TABLE_SCENE_ARRAYS(X)                                                                                       \
     X(gg_table, tables, def->table.count, def->table.table)                                                            \

@@ -1,6 +1,7 @@
 /* tables.c: what the law of tables asks of a definition, and the time steps that its tables bear. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../solvers/spheres/table/table.h"
 #include "world.h"
@@ -259,7 +260,8 @@ static void meet(gg_world *w, int32_t a, int32_t b, int bonded, double inverse_m
 
 void gg_tables_find_bound(gg_world *w, const float *density) {
     int64_t m = w->view.dims.material_count;
-    double inverse[256];
+    /* largest inverse mass of a grain of each material; -1: there is none */
+    double inverse[256] = {0};
     for (int64_t a = 0; a < m; a++) {
         float least = INFINITY, low = w->material_radii[a].low;
         for (int64_t e = 0; e < w->view.dims.env_count; e++) {
@@ -269,6 +271,10 @@ void gg_tables_find_bound(gg_world *w, const float *density) {
         int none = !(w->material_radii[a].high > 0.0f);
         inverse[a] = none ? -1.0 : w->scene.material_fixed[a] ? 0.0 : 1.0 / mass;
     }
+    if (w->table_bound.dt > 0.0 && !memcmp(inverse, w->table_inverse, sizeof inverse)) {
+        return;
+    }
+    memcpy(w->table_inverse, inverse, sizeof inverse);
     w->table_bound.dt = INFINITY;
     for (int32_t a = 0; a < m; a++) {
         for (int32_t b = -1; b <= a; b++) {

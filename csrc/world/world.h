@@ -88,6 +88,7 @@ struct gg_world {
     float *drive_poses;    /* (env_count, own tools, 7) that the drive asks for */
     int32_t *drive_fault;  /* (env_count) */
     gg_table_bound table_bound;
+    double table_inverse[256]; /* what it was found with, see gg_tables_find_bound */
     gg_solver solver;
     gg_kernel kernel;
     gg_picture_memory picture;

@@ -87,6 +87,10 @@ GG_FN void gg_table_open_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     const float *before = gg_before_prediction(v, e) + (int64_t)v->grain_id[at] * 6;
     const float *body = gg_slot_body_at(v, e, i);
+    gg_vec4 velocity = {before[0], before[1], before[2], 0.0f};
+    gg_vec4 spin = {body[GG_BODY_SPIN], body[GG_BODY_SPIN + 1], body[GG_BODY_SPIN + 2], 0.0f};
+    v->table_motion[2 * at] = velocity;
+    v->table_motion[2 * at + 1] = spin;
     for (int k = 0; k < 3; k++) {
         v->start_velocity[(at - lane) * 6 + lane + k * GG_LANES] = before[k];
         v->start_velocity[(at - lane) * 6 + lane + (k + 3) * GG_LANES] = body[GG_BODY_SPIN + k];
@@ -99,9 +103,8 @@ typedef struct gg_table_motion {
 } gg_table_motion;
 
 GG_FN gg_table_motion gg_table_motion_of(const gg_view *v, int64_t e, int64_t i) {
-    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, state = (at - lane) * 6 + lane;
-    gg_table_motion m = {gg_load_lane3(v->start_velocity, state),
-                         gg_load_lane3(v->start_velocity, state + 3 * GG_LANES)};
+    const gg_vec4 *at = v->table_motion + 2 * (e * v->dims.slots + i);
+    gg_table_motion m = {gg_v3(at[0].x, at[0].y, at[0].z), gg_v3(at[1].x, at[1].y, at[1].z)};
     return m;
 }
 

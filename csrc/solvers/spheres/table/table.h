@@ -24,6 +24,7 @@
 #ifndef GG_TABLE_H
 #define GG_TABLE_H
 
+#include "../../../base/four.h"
 #include "../../../contact/candidates.h"
 #include "../../../contact/narrow.h"
 #include "../../contacts.h"
@@ -35,7 +36,7 @@
 
 /* where a value lies among the nodes of an axis: `share` of the way from node `low` to node `high` */
 typedef struct gg_table_place {
-    int32_t low, high;
+    int32_t low, high; /* the same where an axis has one node */
     float share;
     int32_t outside; /* beyond an end, whose forces are held; 0 where an axis has one node, as nothing depends on it */
 } gg_table_place;
@@ -53,6 +54,8 @@ GG_FN gg_table_place gg_table_place_of(const gg_view *v, const gg_table *t, int 
         return at;
     }
     at.low = v->table_start[t->start + axis * GG_TABLE_BUCKETS + gg_table_bucket(x, nodes[0], t->buckets[axis])];
+    /* a bucket has seldom two nodes: without the first step the loop would begin as often as not */
+    at.low += (at.low + 1 < end) & (nodes[at.low + 1] <= x);
     while (at.low + 1 < end && nodes[at.low + 1] <= x) {
         at.low++;
     }
@@ -67,9 +70,10 @@ typedef struct gg_table_force {
     float normal, tangential;
 } gg_table_force;
 
-GG_FN gg_table_force gg_table_between(gg_table_force a, gg_table_force b, float share) {
-    gg_table_force f = {a.normal + share * (b.normal - a.normal), a.tangential + share * (b.tangential - a.tangential)};
-    return f;
+/* both forces at a sliding speed below and at the next one above: two samples, one behind the other */
+GG_FN gg_four gg_table_pair(const gg_view *v, int64_t row, const gg_table_place *s) {
+    const float *low = v->table_value + 2 * (row + s->low);
+    return s->low < s->high ? gg_four_load_floats(low) : gg_four_set(low[0], low[1], low[0], low[1]);
 }
 
 /* what the table says; the gap is below its last one. outside: set to 1 where it was not sampled */
@@ -80,19 +84,18 @@ GG_FN gg_table_force gg_table_read(const gg_view *v, const gg_table *t, float ga
     gg_table_place u = gg_table_place_of(v, t, 1, speeds, normal);
     gg_table_place s = gg_table_place_of(v, t, 2, speeds + t->count[1], sliding);
     *outside = g.outside | u.outside | s.outside;
-    const int32_t gaps[2] = {g.low, g.high}, normals[2] = {u.low, u.high};
-    gg_table_force along[2];
-    for (int a = 0; a < 2; a++) {
-        gg_table_force each[2];
-        for (int b = 0; b < 2; b++) {
-            int64_t row = t->first + ((int64_t)gaps[a] * t->count[1] + normals[b]) * t->count[2];
-            const float *low = v->table_value + 2 * (row + s.low), *high = v->table_value + 2 * (row + s.high);
-            gg_table_force one = {low[0], low[1]}, two = {high[0], high[1]};
-            each[b] = gg_table_between(one, two, s.share);
-        }
-        along[a] = gg_table_between(each[0], each[1], u.share);
+    const int32_t normals[2] = {u.low, u.high};
+    gg_four along[2];
+    for (int b = 0; b < 2; b++) {
+        int64_t row = t->first + ((int64_t)g.low * t->count[1] + normals[b]) * t->count[2];
+        int64_t next = t->first + ((int64_t)g.high * t->count[1] + normals[b]) * t->count[2];
+        along[b] = gg_four_between(gg_table_pair(v, row, &s), gg_table_pair(v, next, &s), g.share);
     }
-    return gg_table_between(along[0], along[1], g.share);
+    gg_four ends = gg_four_between(along[0], along[1], u.share);
+    float normal_low = gg_four_at(ends, 0), tangential_low = gg_four_at(ends, 1);
+    gg_table_force f = {normal_low + s.share * (gg_four_at(ends, 2) - normal_low),
+                        tangential_low + s.share * (gg_four_at(ends, 3) - tangential_low)};
+    return f;
 }
 
 /* the table of the material of a slot and another material, or a tool (other: material_count); NULL: no force */
