@@ -10,6 +10,7 @@ from granular_gym.learned import checkpoints
 from granular_gym.learned.data import Dataset
 from granular_gym.learned.discrete_element import DiscreteElementLearner
 from granular_gym.learned.export import Exported, export_model
+from granular_gym.learned.law import KINDS
 from granular_gym.learned.needs import torch
 from granular_gym.learned.ranges import met_ranges
 from granular_gym.learned.table import save_pair_table
@@ -19,8 +20,12 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     """The arguments of export."""
     parser.add_argument("model", type=Path, help="folder of a run, or a checkpoint, of a model `del`")
     parser.add_argument("--out", type=Path, required=True, help="file to write; it must not be there")
-    parser.add_argument("--kinds", nargs="+", help="names of its kinds, as those of materials (kind0 kind1 ...)")
-    parser.add_argument("--bonded", nargs="*", default=[], metavar="A-B", help="pairs of kinds with bonds, as 1-1")
+    parser.add_argument(
+        "--kinds", nargs="+", help="names of its kinds, as those of materials (those of the data, or kind0 kind1 ...)"
+    )
+    parser.add_argument(
+        "--bonded", nargs="*", metavar="A-B", help="pairs of kinds with bonds, as 1-1 (those of the data, or none)"
+    )
     parser.add_argument("--tolerance", type=float, default=1e-3, help="deviation between nodes, relative (0.001)")
     parser.add_argument(
         "--data", type=Path, help="sample as deep and as fast as pairs meet in rollouts of this dataset, and half more"
@@ -37,12 +42,13 @@ def run_export(options: argparse.Namespace) -> int:
     model = checkpoints.load(options.model)
     if not isinstance(model, DiscreteElementLearner):
         raise ArgumentError(f"model: expected a discrete element learner, got {model.name!r}")
-    bonded = [_pair(text) for text in options.bonded]
-    ranges = None
+    names, bonded, ranges = options.kinds, [_pair(text) for text in options.bonded or ()], None
     if options.data is not None:
         data = Dataset.load(options.data)
         ranges = met_ranges(model, data, data.train, tolerance=options.tolerance)
-    found = export_model(model, options.kinds, bonded, options.tolerance, options.speed, ranges)
+        names = names or [kind.name for kind in KINDS[: model.scale.kinds]]
+        bonded = bonded if options.bonded is not None else [key[:2] for key in ranges if key[2]]
+    found = export_model(model, names, bonded, options.tolerance, options.speed, ranges)
     save_pair_table(found.table, options.out)
     print("\n".join([*_lines(found), str(options.out)]))
     return 0

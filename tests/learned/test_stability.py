@@ -37,10 +37,10 @@ def model() -> Any:
     return made.double()
 
 
-def longest_step(model: Any) -> float:
-    """Of its table, of all pairs [s]."""
+def steps(model: Any) -> tuple[float, float]:
+    """The longest stable and the longest calm step of its table, of all pairs [s]."""
     law = export_model(model, bonded=[(0, 0), (0, 1), (1, 1)], tolerance=0.02).table
-    return law.longest_step(law.masses)
+    return law.longest_step(law.masses), law.calm_step(law.masses)
 
 
 @pytest.mark.parametrize(("kind", "other", "bonded"), PAIRS)
@@ -52,31 +52,38 @@ def test_shares_are_those_of_the_law(model: Any, kind: int, other: int, bonded: 
     velocity, sliding = rng.uniform(-2.0, 2.0, count), rng.uniform(0.0, 2.0, count)
     small = 1e-6
 
-    def force(gap: Any, velocity: Any) -> Any:
-        elastic, dissipative, _ = law(gap, velocity, sliding)
-        return elastic + dissipative
+    def forces(gap: Any, velocity: Any, sliding: Any) -> Any:
+        elastic, dissipative, tangential = law(gap, velocity, sliding)
+        return np.stack([elastic + dissipative, tangential])
 
-    stiffness = -(force(gap + small, velocity) - force(gap - small, velocity)) / (2 * small)
-    damping = -(force(gap, velocity + small) - force(gap, velocity - small)) / (2 * small)
+    at = np.stack([gap, velocity, sliding])
+    by_gap, by_velocity, by_sliding = (
+        (forces(*(at + small * axis)) - forces(*(at - small * axis))) / (2 * small) for axis in np.eye(3)[:, :, None]
+    )
+    stiffness, damping = np.maximum(-by_gap[0], 0.0), np.maximum(-by_velocity[0], 0.0)
     inverse = 1.0 / masses[kind] + (0.0 if other == WALL else 1.0 / masses[other])
-    expected = (np.maximum(stiffness, 0.0) * scale.step + 2.0 * np.maximum(damping, 0.0)) * scale.step * inverse / 4.0
+    dt = scale.step
+    expected = (
+        (stiffness * dt + 2.0 * damping) * dt * inverse / 4.0,
+        np.maximum(by_sliding[1], 0.0) * dt * inverse / 2.0,
+    )
     code = kind * (scale.kinds + 1) + (scale.kinds if other == WALL else other)
-    found = shares(
-        model.kernels, scale, torch.full((count,), code), torch.as_tensor(gap / scale.radius),
-        torch.as_tensor(velocity / scale.speed), torch.as_tensor(sliding / scale.speed),
-        slice(0, count if bonded else 0),
-    ).detach().numpy()  # fmt: skip
-    assert expected.max() > 0.01
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6 * expected.max())
+    units = (scale.radius, scale.speed, scale.speed)
+    inputs = [torch.as_tensor(each / unit) for each, unit in zip(at, units, strict=True)]
+    bonds = slice(0, count if bonded else 0)
+    found = shares(model.kernels, scale, torch.full((count,), code), *inputs, bonds)
+    for one, two in zip(found, expected, strict=True):
+        assert two.max() > 0.01
+        np.testing.assert_allclose(one.detach().numpy(), two, rtol=1e-4, atol=1e-6 * two.max())
 
 
 def test_what_is_trained_on_it_is_stable_with_its_own_steps(model: Any, measured: Note) -> None:
     """Of a law that is too steep for them: the engine refuses its table before, and takes it after."""
     with torch.no_grad():
-        model.kernels.contact.rest[-1].weight.mul_(400.0)
-        model.kernels.bond.rest[-1].weight.mul_(400.0)
+        for head in (model.kernels.contact.rest[-1], model.kernels.bond.rest[-1], model.kernels.slide[-1]):
+            head.weight.mul_(400.0)
     model = model.float()
-    before = longest_step(model)
+    before, trembles = steps(model)
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     generator = torch.Generator().manual_seed(0)
     terms = []
@@ -86,9 +93,12 @@ def test_what_is_trained_on_it_is_stable_with_its_own_steps(model: Any, measured
         loss.backward()
         optimizer.step()
         terms.append(float(loss.detach()))
-    after = longest_step(model)
+    after, calm = steps(model)
     measured(longest_before=before, longest_after=after, step=SCALE.step, term_before=terms[0], term_after=terms[-1])
+    measured(calm_before=trembles, calm_after=calm)
     assert before < SCALE.step < after
+    # half of what is stable is calm, where friction does not tremble
+    assert trembles < SCALE.step / 2 < calm
 
 
 def test_of_what_has_no_law_of_pairs(model: Any) -> None:
