@@ -1,5 +1,6 @@
 /* real4.h: vectors of four doubles: one register where there are such, two of two doubles with other processors, plain
- * loops on a GPU. Same bits: every operation works on each double alone. */
+ * loops on a GPU, and where one is emulated, so that its loads are those of a GPU. Same bits: every operation works on
+ * each double alone. */
 #ifndef GG_REAL4_H
 #define GG_REAL4_H
 
@@ -18,7 +19,7 @@ GG_FN gg_real4 gg_real4_sub(gg_real4 a, gg_real4 b) { return a - b; }
 GG_FN gg_real4 gg_real4_times(gg_real4 a, gg_real4 b) { return a * b; }
 GG_FN gg_real4 gg_real4_scale(gg_real4 a, double scale) { return a * scale; }
 
-#elif defined(__GNUC__) && !defined(__CUDACC__)
+#elif defined(__GNUC__) && !defined(__CUDACC__) && !defined(GG_CUDA_EMULATED)
 
 typedef double gg_real2 __attribute__((vector_size(16)));
 typedef struct gg_real4 {

@@ -35,6 +35,19 @@ static inline int check_report(void) {
     return check_failed || !check_passed;
 }
 
+/* how often something is done: under a sanitizer, which looks at memory and threads and makes all ten times as slow, a few
+ * times are enough */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_TIMES(all, few) (few)
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CHECK_TIMES(all, few) (few)
+#endif
+#endif
+#ifndef CHECK_TIMES
+#define CHECK_TIMES(all, few) (all)
+#endif
+
 /* true when the condition held, so that a test can print more where it did not */
 #define CHECK(condition) check_note(!!(condition), __FILE__, __LINE__, #condition)
 #define CHECK_NEAR(got, expected, tolerance)                                                                           \

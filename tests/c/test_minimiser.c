@@ -315,7 +315,7 @@ static void test_momentum(const gg_continuum_material *matter) {
     gg_world *w = cube(matter, 0.1f, speed, 10.0f, GG_BOUNDARY_OPEN);
     double start[3], now[3];
     momentum_of(w, start);
-    for (int k = 0; k < 60; k++) {
+    for (int k = 0; k < CHECK_TIMES(60, 6); k++) {
         double before[3], most = 0.0;
         momentum_of(w, before);
         CHECK(gg_world_step(w, DT, 1, NULL, NULL, NULL) == GG_OK);

@@ -24,8 +24,8 @@ double moment_of_three(three at, const double *origin, int axis, three *out) {
 /* as many as a register of AVX holds */
 __attribute__((noinline)) double moment_of_four(four at, const double *origin, int axis, four *out);
 double moment_of_four(four at, const double *origin, int axis, four *out) {
-    four arm = {(float)((double)at.x - origin[0]), (float)((double)at.y - origin[1]),
-                (float)((double)at.z - origin[2]), (float)((double)at.w - origin[3])};
+    four arm = {(float)((double)at.x - origin[0]), (float)((double)at.y - origin[1]), (float)((double)at.z - origin[2]),
+                (float)((double)at.w - origin[3])};
     double r[4] = {arm.x, arm.y, arm.z, arm.w};
     *out = arm;
     return r[(axis + 1) % 4] * origin[0] - r[(axis + 2) % 4] * origin[1];

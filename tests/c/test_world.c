@@ -105,7 +105,7 @@ static void test_threads_and_envs(void) {
     const char *const kernels[] = {"scalar", "vector128", "avx2", "avx512"};
     d.env_count = 1;
     gg_world *alone = world_of(&d);
-    CHECK(plough(alone, 1, 4) == GG_OK);
+    CHECK(plough(alone, 1, CHECK_TIMES(4, 1)) == GG_OK);
     uint64_t expected = hash_of(alone, 0);
     gg_world_destroy(alone);
     for (int k = 0; k < 4; k++) {
@@ -115,7 +115,7 @@ static void test_threads_and_envs(void) {
         if (gg_world_set_kernel(w, kernels[k]) != GG_OK) {
             fprintf(stderr, "    note: %s\n", gg_world_message(w));
         }
-        CHECK(plough(w, d.env_count, 4) == GG_OK);
+        CHECK(plough(w, d.env_count, CHECK_TIMES(4, 1)) == GG_OK);
         for (int64_t e = 0; e < d.env_count; e++) {
             CHECK(hash_of(w, e) == expected);
         }
@@ -151,7 +151,7 @@ static void test_threads_and_colours(void) {
         for (int k = 0; k < 4; k++) {
             d.thread_count = threads[k];
             gg_world *w = world_of(&d);
-            CHECK(gg_world_step(w, 1e-3, 40, NULL, NULL, NULL) == GG_OK);
+            CHECK(gg_world_step(w, 1e-3, CHECK_TIMES(40, 6), NULL, NULL, NULL) == GG_OK);
             expected = k ? expected : hash_of(w, 0);
             CHECK(hash_of(w, 0) == expected);
             gg_world_destroy(w);
