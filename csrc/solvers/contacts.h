@@ -77,6 +77,28 @@ GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, cons
     stats->overlap_count = (int32_t)all.count;
 }
 
+/* Of laws of forces, which need no solve and store nothing of a contact. Records the overlaps of the grains of a slice;
+ * overlap: by slot the deepest, their sum and their number. item: slice of an env */
+GG_FN void gg_forces_note_slice(const gg_view *v, int64_t e, int64_t slice, const gg_vec4 *overlap) {
+    gg_overlaps each[GG_LANES] = GG_ZERO;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        int64_t at = e * v->dims.slots + slice * GG_LANES + lane;
+        if (v->grain_id[at] >= 0) {
+            each[lane].most = overlap[at].x;
+            each[lane].sum = overlap[at].y;
+            each[lane].count = overlap[at].z;
+        }
+    }
+    gg_contacts_prepared(v, e, slice, each);
+    v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
+}
+
+/* The lists of the last substep are empty. item: slot of an env */
+GG_FN void gg_forces_forget_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i;
+    v->contact_first[at] = v->contact_count[at] = v->tool_contact_count[at] = 0;
+}
+
 /* impulses and torque impulses stored of env e */
 GG_FN float *gg_stored_impulses(const gg_view *v, int64_t e) {
     return (v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a) + e * v->dims.contact_rows * GG_LANES * 3;

@@ -179,25 +179,4 @@ GG_FN void gg_bell_push_slot(const gg_view *v, int64_t e, int64_t i, int32_t pas
     v->bell_overlap[at] = overlap;
 }
 
-/* Records the overlaps of the grains of a slice; forces need no solve. item: slice of an env */
-GG_FN void gg_bell_note_slice(const gg_view *v, int64_t e, int64_t slice) {
-    gg_overlaps each[GG_LANES] = GG_ZERO;
-    for (int lane = 0; lane < GG_LANES; lane++) {
-        int64_t at = e * v->dims.slots + slice * GG_LANES + lane;
-        if (v->grain_id[at] >= 0) {
-            each[lane].most = v->bell_overlap[at].x;
-            each[lane].sum = v->bell_overlap[at].y;
-            each[lane].count = v->bell_overlap[at].z;
-        }
-    }
-    gg_contacts_prepared(v, e, slice, each);
-    v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
-}
-
-/* Nothing is stored of a contact: the lists of the last substep are empty. item: slot of an env */
-GG_FN void gg_bell_forget_slot(const gg_view *v, int64_t e, int64_t i) {
-    int64_t at = e * v->dims.slots + i;
-    v->contact_first[at] = v->contact_count[at] = v->tool_contact_count[at] = 0;
-}
-
 #endif

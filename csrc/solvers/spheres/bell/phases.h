@@ -16,7 +16,8 @@
     X(bell_drift, v->dims.bell.count, SKIPS, PLAIN, EACH, v->dims.bell.count, ALONE, gg_bell_drift(v, e, i))           \
     X(bell_pose_parts, v->dims.part_count, SKIPS, PLAIN, EACH, v->dims.part_count, ALONE,                              \
       gg_tool_pose_part_at(v, e, i, gg_bell_moment_of(v, e, pass).time))                                               \
-    X(bell_note, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_bell_note_slice(v, e, i))              \
+    X(bell_note, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE,                                           \
+      gg_forces_note_slice(v, e, i, v->bell_overlap))                                                                  \
     X(bell_close, v->dims.bell.count, SKIPS, PLAIN, EACH, v->dims.bell.count, ALONE, gg_bell_close(v, e, i))           \
     X(bell_close_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE,                             \
       gg_bell_close_tool(v, e, i))                                                                                     \
@@ -30,7 +31,7 @@
     X(bell_accept_loads, v->dims.load_blocks, SKIPS, PLAIN, EACH, v->dims.load_blocks, ALONE,                          \
       gg_bell_accept_loads(v, e, i))                                                                                   \
     X(bell_settle, v->dims.bell.count, SKIPS, PLAIN, EACH, v->dims.bell.count, ALONE, gg_bell_settle(v, e, i))         \
-    X(bell_forget_lists, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_bell_forget_slot(v, e, i))        \
+    X(bell_forget_lists, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_forces_forget_slot(v, e, i))      \
     X(forget_bell, v->dims.bell.envs, COVERS, PLAIN, EACH, v->dims.bell.envs, ALONE, gg_bell_forget(v, e))
 /* clang-format on */
 

@@ -216,29 +216,15 @@ GG_FN void gg_table_push_slot(const gg_view *v, int64_t e, int64_t i) {
     gg_store_lane3(v->correction, (at - lane) * 3 + lane, gg_v3(0.0f, 0.0f, 0.0f));
 }
 
-/* records the overlaps of the grains of a slice, and where they left the samples; forces need no solve. item: slice of
- * an env */
+/* records the overlaps of the grains of a slice, and how many contacts left the samples. item: slice of an env */
 GG_FN void gg_table_note_slice(const gg_view *v, int64_t e, int64_t slice) {
-    gg_overlaps each[GG_LANES] = GG_ZERO;
     int32_t unsampled = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         int64_t at = e * v->dims.slots + slice * GG_LANES + lane;
-        if (v->grain_id[at] >= 0) {
-            each[lane].most = v->table_overlap[at].x;
-            each[lane].sum = v->table_overlap[at].y;
-            each[lane].count = v->table_overlap[at].z;
-            unsampled += (int32_t)v->table_overlap[at].w;
-        }
+        unsampled += v->grain_id[at] >= 0 ? (int32_t)v->table_overlap[at].w : 0;
     }
-    gg_contacts_prepared(v, e, slice, each);
-    v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
+    gg_forces_note_slice(v, e, slice, v->table_overlap);
     v->slice_stats[e * v->dims.slices + slice].unsampled = unsampled;
-}
-
-/* nothing is stored of a contact. item: slot of an env */
-GG_FN void gg_table_forget_slot(const gg_view *v, int64_t e, int64_t i) {
-    int64_t at = e * v->dims.slots + i;
-    v->contact_first[at] = v->contact_count[at] = v->tool_contact_count[at] = 0;
 }
 
 /* Whether lists hold in the next substep is asked of where grains would be at its end without contacts. A grain is now
