@@ -51,7 +51,7 @@ class DiscreteElementLearner(Simulator):
         super().__init__(scale)
         self.density = density
         self.kernels: Kernels | None = (
-            Kernels(scale.kinds, width, scale.largest, tangential, bonds) if decomposition else None
+            Kernels(scale.kinds, width, scale.largest, scale.kick, tangential, bonds) if decomposition else None
         )
         self.free: FreeKernels | None = None if decomposition else FreeKernels(scale.kinds, width, scale.largest)
 

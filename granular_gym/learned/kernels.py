@@ -20,12 +20,12 @@ from granular_gym.learned.needs import torch
 REACH = 0.5
 #: a bond tears where it is longer than its rest length by this [radii]
 BOND_REACH = 2.0
-#: sliding speed at which friction has 0.7 of its strength; below it the force fades, as its direction is lost
-CREEP = 0.1
 #: learned radii stay within this of the dataset's [radii]
 _RADIUS_RANGE = 0.2
 #: what gaps are multiplied by, so that those of a common contact are of order 1
 _GAIN = 4.0
+#: square of a force that is none: the root has a slope at rest
+_LEAST = 1e-12
 #: where positive heads begin: softplus of it is nearly nothing
 _SILENT = -5.0
 #: gaps and speeds that networks see end here: a rollout that diverges is no reason for numbers without bound
@@ -135,13 +135,16 @@ class Kernels(torch.nn.Module):
         kinds: number of kinds; walls are one more.
         width: of embeddings and hidden layers; 200 in the paper.
         largest: bound of normal and of tangential forces.
+        kick: change of velocity by a force of 1 in a step.
         tangential: there are tangential forces.
         bonds: bonds have a head of their own.
     """
 
-    def __init__(self, kinds: int, width: int, largest: float, tangential: bool = True, bonds: bool = True) -> None:
+    def __init__(
+        self, kinds: int, width: int, largest: float, kick: float, tangential: bool = True, bonds: bool = True
+    ) -> None:
         super().__init__()
-        self.tangential, self.bonds, self.largest = tangential, bonds, largest
+        self.tangential, self.bonds, self.largest, self.kick = tangential, bonds, largest, kick
         self.kinds = kinds + 1
         # eq. 9: two hidden layers, and the norm keeps embeddings of order 1
         self.embed = torch.nn.Sequential(mlp([self.kinds, width, width, width]), torch.nn.LayerNorm(width))
@@ -213,7 +216,10 @@ class Kernels(torch.nn.Module):
         edge = temporary + self.slide_edge(torch.cat([temporary, edge], 1))
         sliding = torch.nn.functional.softplus(self.slide(edge)[:, 0]) * near
         sliding = bounded(sliding, self.largest) * torch.sigmoid(self.slide_damp(torch.cat([fast, edge], 1))[:, 0])
-        return Forces(normal, damped, sliding * speed / (speed.square() + CREEP * CREEP).sqrt())
+        # never more than stops the sliding of the two in a step: friction of a step this long would else tremble
+        inverse = torch.cat([1.0 / self.masses(), self.radius.new_zeros(1)])
+        stopping = speed / (which @ (inverse[:, None] + inverse[None, :]).flatten() * self.kick)
+        return Forces(normal, damped, sliding * stopping / (sliding.square() + stopping.square() + _LEAST).sqrt())
 
 
 def _symmetric(features: torch.Tensor) -> torch.Tensor:

@@ -180,6 +180,11 @@ class Scale:
         return 10.0 * _GRAVITY
 
     @property
+    def kick(self) -> float:
+        """Change of velocity by a force of 1 on a particle of kind 0 in a step [units]."""
+        return self.acceleration * self.step / self.speed
+
+    @property
     def largest(self) -> float:
         """Bound of a force, over a mass: that changes a velocity by a radius a step in one step [units]."""
         return self.radius / self.step**2 / self.acceleration
