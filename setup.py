@@ -40,8 +40,8 @@ STB_HEADER = "stb_image_write.h"
 STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
 #: oldest Python that a build serves: names of files and wheels are made of it, and csrc/py keeps to its limited API
 PYTHON_FLOOR = (3, 10)
-# what makes every optimisation round as the source says. gcc 12, vectorising straight-line code, leaves out the rounding
-# of doubles to floats that become doubles again (tests/c/test_rounding.c)
+# what makes every optimisation round as the source says: gcc 12, vectorising straight-line code, leaves out the
+# rounding of doubles to floats that become doubles again (tests/c/test_rounding.c)
 SAME_BITS = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
 FLAGS = ["-std=c17", *SAME_BITS, "-fno-math-errno", "-fvisibility=hidden", "-Wall", "-Wextra"]
 # nothing unwinds C: tables for it would be a fiftieth of the extension
