@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -14,6 +15,10 @@ import granular_gym as gg
 
 # after the installed package, which is tested
 sys.path.append(str(Path(__file__).parents[1]))
+
+# what a script runs in the background ignores Ctrl-C, and so would these processes, to which tests send it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["cpu", "cuda"])
