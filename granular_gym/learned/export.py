@@ -19,6 +19,8 @@ from granular_gym.errors import ArgumentError
 from granular_gym.learned.table import WALL, PairForces, PairTable
 
 Floats = NDArray[np.float64]
+#: where a learned law is sampled: deepest gap [radii], and fastest velocity [radii a frame], the most that kernels see
+DEEPEST, FASTEST = -1.0, 4.0
 #: gap [m], normal velocity, sliding speed [m/s] -> elastic, dissipative and tangential force [N], arrays that broadcast
 PairLaw = Callable[[Any, Any, Any], tuple[Floats, Floats, Floats]]
 
@@ -187,8 +189,8 @@ def export_model(
     names = [f"kind{k}" for k in range(scale.kinds)] if kinds is None else list(kinds)
     if len(names) != scale.kinds:
         raise ArgumentError(f"kinds: expected {scale.kinds} names, one of each kind, got {names}")
-    fastest = 4.0 * scale.radius / scale.dt if speed is None else speed
-    where = Range(-float(scale.radius), fastest, tolerance)
+    fastest = FASTEST * scale.radius / scale.dt if speed is None else speed
+    where = Range(DEEPEST * float(scale.radius), fastest, tolerance)
     masses = tuple(float(mass) for mass in model.masses())
     about = {"dt": float(scale.step), "radius": float(scale.radius), "masses": masses}
     return export_law(model.pair_law, names, where, model.reach, bonded, ranges, model.kinks, **about)

@@ -8,6 +8,7 @@ own steps. Friction needs no such term: it never does more than stop the sliding
 
 from __future__ import annotations
 
+from granular_gym.learned.export import DEEPEST, FASTEST
 from granular_gym.learned.kernels import BOND_REACH, REACH, Kernels
 from granular_gym.learned.needs import torch
 from granular_gym.learned.simulator import Scale
@@ -16,8 +17,6 @@ from granular_gym.learned.simulator import Scale
 MARGIN = 0.8
 #: encounters that are asked in an iteration, half of them bonds
 SAMPLES = 512
-#: deepest gap [radii], and fastest velocity [radii a frame], as `export.export_model` samples a law
-DEEPEST, FASTEST = -1.0, 4.0
 
 
 def shares(

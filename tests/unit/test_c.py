@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engine import ROOT, compile_one, compiler, flags_of, objects, run
+import granular_gym as gg
+from testbed.engine import ROOT, SAME_BITS, compile_one, compiler, flags_of, objects, run
 
 TESTS = sorted((ROOT / "tests" / "c").glob("test_*.c"))
 # these tests replace functions that the engine calls
@@ -48,6 +49,10 @@ def test_c(test: Path, engine):
     }
     done = subprocess.run([str(program)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_extension_is_built_with_the_same_flags():
+    assert set(SAME_BITS) <= set(gg.info()["flags"].split())
 
 
 @pytest.mark.parametrize(
