@@ -34,3 +34,18 @@ def test_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert main(arguments) == 2
         assert words in capsys.readouterr().err
+
+
+def test_kinds_and_bonds_are_those_of_the_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """So that tasks take the file as it is; what is asked for goes first."""
+    data = str(tmp_path / "data")
+    assert main(["make-data", "SandFall", "--size", "tiny", "--train", "1", "--test", "1", "--out", data]) == 0
+    checkpoints.write(tmp_path / "del", models.make("del", Scale(0.01, 0.025, 2), width=8), {"width": 8})
+    given = ["export", str(tmp_path / "del"), "--tolerance", "0.5", "--data", data, "--out"]
+    assert main([*given, str(tmp_path / "law.npz")]) == 0
+    law = gg.load_pair_table(tmp_path / "law.npz")
+    assert law.kinds == ("sand", "elastic") and [key for key in law.forces if key[2]] == [(1, 1, True)]
+    assert main([*given, str(tmp_path / "other.npz"), "--kinds", "grit", "gel", "--bonded"]) == 0
+    law = gg.load_pair_table(tmp_path / "other.npz")
+    assert law.kinds == ("grit", "gel") and not any(key[2] for key in law.forces)
+    capsys.readouterr()
