@@ -1,7 +1,7 @@
 """sanitized_gpu.py: runs the kernels of every law with few grains, short enough for compute-sanitizer.
 
-With --phases prints the phases that were not run: those of drives, sleep and tallies, of states of clumps, and those
-that undo a substep where memory is exhausted.
+With --phases prints the phases that were not run: those that place clumps in a new world, and that undo a substep where
+memory is exhausted.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from typing import Any
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.engine.drives import Axis, Joint, joint_drive
+from granular_gym.envs.excavator import ExcavatorTask, make_arm
+from granular_gym.tasks.vehicle import TrackedVehicle
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from testbed.continuum import handle, handled, knead, kneaded, stir, stirred
 from testbed.dynamic_tools import press, pressed
 from testbed.parity import BELL, TABLE, clumped, forced, poses, tabled
+from testbed.parity import heap as small_heap
 
 KERNELS = ("block", "team", "graph")
 Built = tuple[gg.Scene, dict[str, Any], Any]  # scene, settings of the solver, target poses of the tools
@@ -97,12 +101,77 @@ def push(world: gg.World, steps: int) -> None:
         world.step(5e-4, 2, poses(k, world))
 
 
+def set_states(world: gg.World, steps: int) -> None:
+    """Steps under moving tools; sets states and wrenches of clumps."""
+    push(world, steps)
+    world.set_clumps(world.clump_poses, 0.5 * world.clump_velocities)
+    world.set_clump_wrenches(np.full((world.clump_count, 6), 1e-3))
+    push(world, steps)
+
+
+def doze(world: gg.World, steps: int) -> None:
+    """Grains fall asleep without gravity; a tool and gravity wake them."""
+    world.set_gravity((0.0, 0.0, 0.0))
+    world.set_grains(velocities=np.zeros_like(world.velocities))
+    for _ in range(2 * steps):
+        world.step(1e-3, 2)
+    assert world.stats["asleep_share"][0] == 1.0
+    push(world, steps)
+    world.set_gravity((0.0, 0.0, -9.81))
+    world.step(1e-3, steps)
+
+
+def tooled(tools: int) -> gg.Scene:
+    """Grains on the floor, and tools above them."""
+    scene = gg.Scene(bounds=((-5, -5, 0), (5, 5, 5)))
+    sand = scene.add_material(radius=0.05, density=1500.0)
+    scene.add_grains(sand, [[0.2 * k, 0.0, 0.05] for k in range(8)])
+    for _ in range(tools):
+        scene.add_tool(gg.Sdf.sphere(0.1), material=sand, pose=(0.0, 0.0, 4.0))
+    return scene
+
+
+def slide(world: gg.World, steps: int) -> None:
+    """Drives a tool by a slide and a hinge."""
+    joints, axes = [Joint(0, 0.5, -0.2, 0.3), Joint(1, 4.0, wraps=True)], [Axis(0, 0, "x"), Axis(0, 1, "turn_z")]
+    rest = np.array([[0.0, 0.1, 0.2, 1.0, 0.0, 0.0, 0.0]])
+    world.set_drive(joint_drive(joints, axes, rest, 0.1, 2))
+    steer(world, steps, np.zeros((1, 2)))
+
+
+def ride(world: gg.World, steps: int) -> None:
+    """Drives a tool as a tracked vehicle."""
+    vehicle = TrackedVehicle(-0.45, 0.62, 0.47, (-4.0, -2.0), (4.0, 2.0), speed=0.8, turn_rate=1.0, clearance=0.06)
+    world.set_drive(vehicle.drive(0.1, {"ahead": (0, 0.8), "turn": (1, 1.0)}, None))
+    steer(world, steps, np.zeros((1, 3)))
+
+
+def swing(world: gg.World, steps: int) -> None:
+    """Drives the links of an arm, with its motion guard."""
+    arm = make_arm()
+    world.set_drive(ExcavatorTask(env_count=1).drive())
+    middle = 0.5 * (np.asarray(arm.description.lower) + np.asarray(arm.description.upper))
+    steer(world, steps, np.concatenate([middle, np.zeros(arm.joint_count + 3)])[None], arm.joint_count)
+
+
+def steer(world: gg.World, steps: int, state: Any, actions: int = 2) -> None:
+    """Steps with full actions from a state of the drive."""
+    for _ in range(steps):
+        state, fault = world.step_driven(1e-3, 2, np.ones((1, actions), np.float32), state)
+        assert fault is None
+
+
 #: what `drive` is not for: scene, settings of the solver, kernel, and what takes so many steps. What is solved by as
 #: many iterations as only the GPU knows is never a graph
 Stepped = tuple[Callable[[], gg.Scene], dict[str, Any], str, Callable[[gg.World, int], Any]]
 STEPPED: dict[str, Stepped] = {
     "clumps": (clumped, {}, "team", push),
     "clumps, a kernel a phase": (clumped, {}, "graph", push),
+    "states of clumps": (clumped, {}, "team", set_states),
+    "grains asleep": (lambda: small_heap(60), {"sleep": True}, "team", doze),
+    "joints": (lambda: tooled(1), {}, "block", slide),
+    "a vehicle": (lambda: tooled(1), {}, "team", ride),
+    "an arm": (lambda: tooled(len(make_arm().shapes) + 2), {}, "team", swing),
     "dynamic tools among grains": (lambda: pressed(60), {}, "team", press),
     "the same, by Jacobi iterations": (lambda: pressed(60), {"mode": "jacobi"}, "graph", press),
     "forces": (forced, {"mode": "bell", "bell": BELL}, "graph", push),
@@ -140,6 +209,11 @@ def drive(world: gg.World, poses: Any) -> None:
         world.depth(camera, "device").numpy()
         world.depth(camera, "device", dtype="uint8").numpy()
     world.box_stats([-0.05, -0.05, 0.0], [0.05, 0.05, 0.1], "device")
+    if not world.planar:
+        world.count_columns([-0.05, -0.05], [0.05, 0.05], (4, 4), "device")
+        for camera in world.camera_names:
+            world.segmentation(camera, "device")
+            world.color(camera, "device")
     world.load_state(world.save_state())
     world.step(dt, 1)
     stats = world.stats

@@ -22,10 +22,12 @@ typedef float gg_scalar_lane;
 #define lane_sqrt(a)     sqrtf(a)
 #define lane_div(a, b)   ((a) / (b))
 
-/* a GPU divides 0 by the same long way as numbers out of range */
+/* A GPU divides 0 by the same long way as numbers out of range: a call, for which a warp waits for all it has loaded. */
 GG_FN float gg_scalar_ratio(float a, float b) {
 #ifdef __CUDA_ARCH__
-    float quotient = (a != 0.0f ? a : 1.0f) / b;
+    float dividend = a != 0.0f ? a : 1.0f;
+    asm("" : "+f"(dividend)); /* or a compiler that sees where 1 is not used divides a */
+    float quotient = dividend / b;
     return a != 0.0f ? quotient : a;
 #else
     return a / b;

@@ -79,6 +79,15 @@ static void shares_cover_all_substeps(int64_t envs, int32_t most, int64_t teams)
     CHECK(longest - shortest <= 1);
 }
 
+/* the last component of a vector of the last contact has an index of 32 bits, and one row more has none */
+static void short_indices_are_as_many_as_there_are(void) {
+    const int64_t components = 3 * GG_LANES, most = ((int64_t)1 << 32) / components;
+    for (int64_t envs = 1; envs <= 1000; envs *= 10) {
+        CHECK(gg_short_indices(envs, most / envs) && most / envs * envs * components - 1 <= (int64_t)UINT32_MAX);
+        CHECK(!gg_short_indices(envs, most / envs + 1));
+    }
+}
+
 int main(void) {
     shares_cover_all_substeps(1, 7, 1);
     shares_cover_all_substeps(148, 50, 132);
@@ -86,6 +95,7 @@ int main(void) {
     shares_cover_all_substeps(1024, 20, 264);
     shares_cover_all_substeps(264, 20, 264);
     shares_cover_all_substeps(265, 3, 264);
+    short_indices_are_as_many_as_there_are();
     every_shape_fits();
     promised_batches_fill_the_gpu();
     shapes_are_those_measured_to_be_fastest();

@@ -282,12 +282,227 @@ __device__ __forceinline__ void gg_gpu_prepare_colour(const gg_gpu_team *team, c
     gg_each_record(team, v, e, colour, [&](const gg_scalar_records &at) { gg_scalar_prepare_records(v, e, &at); });
 }
 
+/* ---- passes over all colours ----
+ *
+ * What a contact reads besides its bodies is loaded before the contacts of the colour before are solved, and its bodies
+ * before the last contact of its own colour: none of these changes them, and memory answers meanwhile. To know its bodies
+ * then, a thread loads their indices one contact earlier still. */
+
+/* tells a block where the contacts of each colour lie, until the next substep */
+__device__ __forceinline__ void gg_gpu_open_rows(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_colour_rows *rows = &team->memory->rows;
+    for (int32_t k = (int32_t)threadIdx.x; k <= GG_COLOURS; k += GG_THREADS) {
+        rows->first_row[k] = v->colouring[e].first_row[k];
+        if (k < GG_COLOURS) {
+            rows->contacts[k] = v->colouring[e].contacts[k];
+        } else {
+            rows->colours = gg_step_colours(&v->env[e]);
+        }
+    }
+    __syncthreads();
+}
+
+/* Indices of a contact in the arrays of all envs: of a float each, and of x of a vector. In 32 bits, which
+ * gg_short_indices sees to, an address is one instruction. */
+__device__ __forceinline__ uint32_t gg_gpu_contact_first(const gg_view *v, int64_t e) {
+    return (uint32_t)(e * v->dims.contact_rows * GG_LANES);
+}
+__device__ __forceinline__ uint32_t gg_gpu_contact3(uint32_t contact) {
+    return contact + 2 * (contact & ~(uint32_t)(GG_LANES - 1));
+}
+
+/* the bodies of a contact */
+struct gg_gpu_pair {
+    int32_t own, other;
+};
+__device__ __forceinline__ gg_gpu_pair gg_gpu_pair_of(const gg_view *v, uint32_t contact) {
+    gg_gpu_pair pair = {v->first_body[contact], v->other_body[contact]};
+    return pair;
+}
+
+/* All colours but the last, one after another. job: a struct with a type `contact`, which begins with the members `of`
+ * (gg_gpu_pair), `at` (the index of the contact) and `live` (0: it only fills up the last row of its colour), and with the
+ * functions load(contact *), load_bodies(contact *) and solve(contact).
+ *
+ * The last colours have few contacts. The first block solves them and meets the others after the last one: a barrier of
+ * its own is faster. */
+template <class Job>
+__device__ __forceinline__ void gg_gpu_each_colour(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                   const Job &job) {
+    const gg_colour_rows *rows = &team->memory->rows;
+    const int32_t colours = rows->colours, size = gg_team_size(team);
+    const int32_t spread = gg_team_spread_rank(team), alone = team->block ? INT32_MAX / 2 : (int32_t)threadIdx.x;
+    const uint32_t base = gg_gpu_contact_first(v, e);
+    int32_t tail = colours;
+    while (team->blocks > 1 && tail > 0 && rows->contacts[tail - 1] <= GG_THREADS) {
+        tail--;
+    }
+    typename Job::contact next = GG_ZERO, now;
+    gg_gpu_pair after = GG_ZERO; /* the bodies of the contact after the next one of this thread, of the same colour */
+    auto load = [&](int32_t colour, int32_t k, gg_gpu_pair of) {
+        int32_t first = rows->first_row[colour] * GG_LANES;
+        next.of = of;
+        next.at = base + (uint32_t)k;
+        next.live = k - first < rows->contacts[colour];
+        job.load(&next);
+        if (k + size < rows->first_row[colour + 1] * GG_LANES) {
+            after = gg_gpu_pair_of(v, next.at + (uint32_t)size);
+        }
+    };
+    auto load_first = [&](int32_t colour) {
+        if (colour >= colours) {
+            return; /* where there is none, no barrier follows that would keep the rows until they are read */
+        }
+        int32_t k = rows->first_row[colour] * GG_LANES + (colour < tail ? spread : alone);
+        if (k < rows->first_row[colour + 1] * GG_LANES) {
+            load(colour, k, gg_gpu_pair_of(v, base + (uint32_t)k));
+        }
+    };
+    load_first(0);
+    for (int32_t colour = 0; colour < colours; colour++) {
+        int32_t end = rows->first_row[colour + 1] * GG_LANES;
+        int32_t k = rows->first_row[colour] * GG_LANES + (colour < tail ? spread : alone);
+        if (k >= end) {
+            load_first(colour + 1);
+        } else {
+            job.load_bodies(&next);
+        }
+        while (k < end) {
+            now = next;
+            k += size;
+            if (k < end) {
+                load(colour, k, after);
+                job.load_bodies(&next);
+            } else {
+                load_first(colour + 1);
+            }
+            job.solve(now);
+        }
+        if (colour < tail || colour + 1 == colours) {
+            gg_gpu_wait(team);
+        } else {
+            __syncthreads();
+        }
+    }
+}
+
+/* ---- the start ----
+ *
+ * Preparing a contact changes no other: all are prepared at once. What they start with is added to their bodies colour by
+ * colour. Until the first sweep writes there, the buffers of the last impulses keep the position corrections. */
+
+/* position corrections of contacts, once their last impulses have been gathered */
+__device__ __forceinline__ float *gg_gpu_pushes(const gg_view *v, int64_t e) {
+    return v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
+}
+
+/* calls body(records) for the team's share of the contacts of all colours but the last, in whole rows */
+template <class Body>
+__device__ __forceinline__ void gg_each_coloured(const gg_gpu_team *team, const gg_view *v, int64_t e, Body body) {
+    const gg_colour_rows *rows = &team->memory->rows;
+    int32_t colour = 0, end = rows->first_row[rows->colours] * GG_LANES;
+    for (int32_t k = gg_team_spread_rank(team); k < end; k += gg_team_size(team)) {
+        while (k >= rows->first_row[colour + 1] * GG_LANES) {
+            colour++;
+        }
+        body(gg_scalar_records_at(v, e, k, rows->first_row[colour] * GG_LANES + rows->contacts[colour]));
+    }
+}
+
+/* adds what contacts start with to their bodies */
+struct gg_gpu_starter {
+    struct contact {
+        gg_gpu_pair of;
+        uint32_t at;
+        int32_t live;
+        gg_scalar_vec normal, impulse, torque, push;
+        float own[GG_BODY], other[GG_BODY];
+        gg_vec4 shift, other_shift;
+    };
+    const gg_view *v;
+    float *bodies;
+    gg_vec4 *shifts;
+    const float *impulse, *torque, *push;
+
+    __device__ __forceinline__ void load(contact *c) const {
+        uint32_t at3 = gg_gpu_contact3(c->at);
+        c->normal = gg_scalar_load3(v->normal + at3);
+        c->impulse = gg_scalar_load3(impulse + at3);
+        c->push = gg_scalar_load3(push + at3);
+        if (v->params.rolling) {
+            c->torque = gg_scalar_load3(torque + at3);
+        }
+    }
+    __device__ __forceinline__ void load_bodies(contact *c) const {
+        gg_body_load(bodies + (uint32_t)c->of.own * GG_BODY, c->own);
+        gg_body_load(bodies + (uint32_t)c->of.other * GG_BODY, c->other);
+        c->shift = shifts[c->of.own];
+        if (!gg_is_tool(v, c->of.other)) {
+            c->other_shift = shifts[c->of.other];
+        }
+    }
+    /* as gg_scalar_prepare_records does; tools stay */
+    __device__ __forceinline__ void solve(const contact &of) const {
+        if (!of.live) {
+            return;
+        }
+        contact c = of;
+        gg_scalar_vec twist = gg_scalar_cross(c.normal, c.impulse);
+        float mass = c.own[GG_BODY_INVERSE_MASS], other_mass = 0.0f - c.other[GG_BODY_INVERSE_MASS];
+        gg_scalar_push(c.own, c.impulse, twist, 1.0f, v->params.spin);
+        gg_scalar_push(c.other, c.impulse, twist, -1.0f, v->params.spin);
+        if (v->params.rolling) {
+            gg_scalar_turn(c.own, c.torque, 1.0f);
+            gg_scalar_turn(c.other, c.torque, -1.0f);
+        }
+        gg_body_store(bodies + (uint32_t)c.of.own * GG_BODY, c.own);
+        gg_body_store(bodies + (uint32_t)c.of.other * GG_BODY, c.other);
+        gg_vec4 moved = {c.shift.x + mass * c.push.x, c.shift.y + mass * c.push.y, c.shift.z + mass * c.push.z,
+                         c.shift.w};
+        GG_STORE_VEC4(&shifts[c.of.own], moved);
+        if (!gg_is_tool(v, c.of.other)) {
+            gg_vec4 other = {c.other_shift.x + other_mass * c.push.x, c.other_shift.y + other_mass * c.push.y,
+                             c.other_shift.z + other_mass * c.push.z, c.other_shift.w};
+            GG_STORE_VEC4(&shifts[c.of.other], other);
+        }
+    }
+};
+
+/* Prepares the contacts of all colours but the last, and returns 1; or 0, and has done nothing, where later phases still
+ * ask for last impulses: those of the last colour, and of grains beside grains asleep. */
+__device__ __forceinline__ int gg_gpu_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_gpu_open_rows(team, v, e);
+    if (gg_step_condition(&v->env[e], GG_HAS_REST) || gg_step_condition(&v->env[e], GG_HAS_ASLEEP)) {
+        return 0;
+    }
+    float *impulse = gg_scalar_start_impulses(v, e), *torque = gg_scalar_start_torques(v, e);
+    gg_each_coloured(team, v, e, [&](const gg_scalar_records &at) {
+        gg_scalar_store3(impulse + at.contact3, gg_scalar_last_impulse(v, e, &at));
+        if (v->params.rolling) {
+            gg_scalar_store3(torque + at.roll3, gg_scalar_last_torque(v, e, &at));
+        }
+    });
+    gg_gpu_wait(team);
+    float *push = gg_gpu_pushes(v, e);
+    gg_each_coloured(team, v, e, [&](const gg_scalar_records &at) {
+        gg_scalar_vec last = gg_scalar_zero();
+        if (v->params.rolling) {
+            last = gg_scalar_load3(torque + at.roll3);
+        }
+        gg_scalar_start start = gg_scalar_prepare_contacts(v, e, &at, gg_scalar_load3(impulse + at.contact3), last);
+        gg_scalar_store3(push + at.contact3, start.push);
+    });
+    gg_gpu_wait(team);
+    gg_gpu_starter starter = {
+        v, v->body_a + e * v->dims.bodies * GG_BODY, v->shift + e * v->dims.slots, impulse, torque, push};
+    gg_gpu_each_colour(team, v, e, starter);
+    return 1;
+}
+
 /* ---- sweeps ----
  *
  * Where the bodies of an env fit into the shared memory of its block, its sweeps work on them there: advance_bodies brings
- * them, note_change, which follows the last sweep, takes them back. What a contact reads besides is loaded before the
- * contacts of the colour before are solved, and its bodies before the last contact of its own colour: none of these
- * changes them, and memory answers meanwhile. */
+ * them, note_change, which follows the last sweep, takes them back. */
 
 /* the bodies that the sweeps of an env work on, in shared memory; NULL: those in memory. Contacts of the last colour are
  * solved by the shared body, which knows only these. */
@@ -363,121 +578,74 @@ __device__ __forceinline__ gg_gpu_iterates gg_gpu_iterates_of(const float *now, 
     return of;
 }
 
-/* what a thread has loaded of its next contact */
-struct gg_gpu_contact {
-    int32_t record, last, own, other; /* its record, one past the last of the colour, and its bodies */
-    gg_scalar_vec normal;
-    gg_gpu_iterates impulse, torque;
-    float mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
-    float own_body[GG_BODY], other_body[GG_BODY];
-};
-
-/* solves colours of contacts in the build that the env's features ask for */
+/* solves contacts in the build that the env's features ask for */
 template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
-    static __device__ __forceinline__ gg_gpu_contact load(const gg_scalar_sweep *s, int64_t e, int32_t record,
-                                                          int32_t last) {
-        const gg_view *v = s->v;
-        gg_scalar_records at = gg_scalar_records_at(v, e, record, last);
-        gg_gpu_contact to;
-        to.record = record;
-        to.last = last;
-        to.own = *at.own;
-        to.other = *at.other;
-        to.normal = gg_scalar_load3(v->normal + at.contact3);
-        to.mass = v->effective_mass[at.contact];
-        to.bias = v->bias[at.contact];
-        to.friction = v->friction[at.contact];
-        to.impulse = gg_gpu_iterates_of(s->impulse + at.contact3, s->impulse_next + at.contact3, s->sweep);
-        to.attraction = cohesive ? v->attraction[at.cohesive] : 0.0f;
+    struct contact {
+        gg_gpu_pair of;
+        uint32_t at;
+        int32_t live;
+        gg_scalar_vec normal;
+        gg_gpu_iterates impulse, torque;
+        float mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
+        float own[GG_BODY], other[GG_BODY];
+    };
+    gg_scalar_sweep s;
+
+    __device__ __forceinline__ void load(contact *c) const {
+        const gg_view *v = s.v;
+        uint32_t at = c->at, at3 = gg_gpu_contact3(at);
+        c->normal = gg_scalar_load3(v->normal + at3);
+        c->mass = v->effective_mass[at];
+        c->bias = v->bias[at];
+        c->friction = v->friction[at];
+        c->impulse = gg_gpu_iterates_of(s.impulse + at3, s.impulse_next + at3, s.sweep);
+        c->attraction = cohesive ? v->attraction[at] : 0.0f;
         if (rolling) {
-            to.torque = gg_gpu_iterates_of(s->roll + at.roll3, s->roll_next + at.roll3, s->sweep);
-            to.roll_weight = v->roll_weight[at.roll];
-            to.roll_limit = v->roll_limit[at.roll];
-            to.twist_limit = cohesive ? v->twist_limit[at.cohesive] : 0.0f;
+            c->torque = gg_gpu_iterates_of(s.roll + at3, s.roll_next + at3, s.sweep);
+            c->roll_weight = v->roll_weight[at];
+            c->roll_limit = v->roll_limit[at];
+            c->twist_limit = cohesive ? v->twist_limit[at] : 0.0f;
         }
-        return to;
     }
-
-    /* its bodies, once the colours before are solved: contacts of one colour share none */
-    static __device__ __forceinline__ void load_bodies(const gg_scalar_sweep *s, gg_gpu_contact *to) {
-        gg_body_load(s->bodies + (int64_t)to->own * GG_BODY, to->own_body);
-        gg_body_load(s->bodies + (int64_t)to->other * GG_BODY, to->other_body);
+    __device__ __forceinline__ void load_bodies(contact *c) const {
+        gg_body_load(s.bodies + (uint32_t)c->of.own * GG_BODY, c->own);
+        gg_body_load(s.bodies + (uint32_t)c->of.other * GG_BODY, c->other);
     }
-
-    static __device__ __forceinline__ void solve(const gg_scalar_sweep *s, int64_t e, const gg_gpu_contact &of) {
+    __device__ __forceinline__ void solve(const contact &of) const {
         gg_scalar_swept c;
-        int32_t own = of.own, other = of.other;
-        c.at = gg_scalar_records_at(s->v, e, of.record, of.last);
-        c.at.own = &own;
-        c.at.other = &other;
+        c.at.contact3 = c.at.roll3 = gg_gpu_contact3(of.at);
         c.normal = of.normal;
         c.mass = of.mass;
         c.bias = of.bias;
         c.attraction = of.attraction;
         c.friction = of.friction;
-        c.start = gg_scalar_advanced(of.impulse.now, of.impulse.before, s->sweep, s->beta);
+        c.start = gg_scalar_advanced(of.impulse.now, of.impulse.before, s.sweep, s.beta);
         for (int k = 0; k < GG_BODY; k++) {
-            c.own[k] = of.own_body[k];
-            c.other[k] = of.other_body[k];
+            c.own[k] = of.own[k];
+            c.other[k] = of.other[k];
         }
         gg_scalar_sweep_press(&c, spin, cohesive);
-        gg_scalar_sweep_rub(s, &c, spin);
+        gg_scalar_sweep_rub(&s, &c, spin);
         if (rolling) {
-            c.torque = gg_scalar_advanced(of.torque.now, of.torque.before, s->sweep, s->beta);
+            c.torque = gg_scalar_advanced(of.torque.now, of.torque.before, s.sweep, s.beta);
             c.roll_weight = of.roll_weight;
             c.roll_limit = of.roll_limit;
             c.twist_limit = of.twist_limit;
-            gg_scalar_sweep_roll(s, &c, cohesive);
+            gg_scalar_sweep_roll(&s, &c, cohesive);
         }
-        gg_scalar_sweep_store(s, &c);
-    }
-
-    /* all colours, one after another */
-    static __device__ __forceinline__ void run(const gg_gpu_team *team, const gg_scalar_sweep *s, int64_t e) {
-        const gg_colour_rows *rows = &team->memory->rows;
-        const int32_t colours = s->v->env[e].colours, rank = gg_team_spread_rank(team), size = gg_team_size(team);
-        gg_gpu_contact next = GG_ZERO, now;
-        auto load_first = [&](int32_t colour) {
-            if (colour >= colours) {
-                return; /* where there is none, no barrier follows that would keep the rows until they are read */
-            }
-            int32_t first = rows->first_row[colour] * GG_LANES;
-            if (first + rank < rows->first_row[colour + 1] * GG_LANES) {
-                next = load(s, e, first + rank, first + rows->contacts[colour]);
-            }
-        };
-        load_first(0);
-        for (int32_t colour = 0; colour < colours; colour++) {
-            int32_t first = rows->first_row[colour] * GG_LANES, end = rows->first_row[colour + 1] * GG_LANES;
-            int32_t k = first + rank;
-            if (k >= end) {
-                load_first(colour + 1);
-            }
-            if (k < end) {
-                load_bodies(s, &next);
-            }
-            while (k < end) {
-                now = next;
-                k += size;
-                if (k < end) {
-                    next = load(s, e, k, first + rows->contacts[colour]);
-                    load_bodies(s, &next);
-                } else {
-                    load_first(colour + 1);
-                }
-                solve(s, e, now);
-            }
-            gg_gpu_wait(team);
+        if (of.live) {
+            gg_body_store(s.bodies + (uint32_t)of.of.own * GG_BODY, c.own);
+            gg_body_store(s.bodies + (uint32_t)of.of.other * GG_BODY, c.other);
         }
     }
 
     static __device__ __forceinline__ void sweep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
-        gg_scalar_sweep s = gg_scalar_sweep_of(v, e, number);
+        gg_gpu_sweeper job = {gg_scalar_sweep_of(v, e, number)};
         if (gg_gpu_near(team, v, e)) {
-            s.bodies = gg_near_memory();
-            run(team, &s, e);
+            job.s.bodies = gg_near_memory();
+            gg_gpu_each_colour(team, v, e, job);
         } else {
-            run(team, &s, e);
+            gg_gpu_each_colour(team, v, e, job);
         }
     }
 };
@@ -487,14 +655,6 @@ __device__ __forceinline__ void gg_gpu_sweep(const gg_gpu_team *team, const gg_v
     if (v->env[e].converged) {
         return;
     }
-    gg_colour_rows *rows = &team->memory->rows;
-    for (int32_t k = (int32_t)threadIdx.x; k <= GG_COLOURS; k += GG_THREADS) {
-        rows->first_row[k] = v->colouring[e].first_row[k];
-        if (k < GG_COLOURS) {
-            rows->contacts[k] = v->colouring[e].contacts[k];
-        }
-    }
-    __syncthreads();
     const gg_params *p = &v->params;
     if (p->cohesive) {
         p->rolling ? gg_gpu_sweeper<1, 1, 1>::sweep(team, v, e, number)

@@ -352,6 +352,13 @@ static gg_status residents(gg_cuda *c, gg_law law, size_t shared) {
 
 static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     gg_law law = (gg_law)v->params.law;
+    if (law == GG_LAW_coloured && !gg_short_indices(v->dims.env_count, v->dims.contact_rows)) {
+        return fail(c, GG_ERROR_BACKEND,
+                    "cuda:%d: room for %lld contacts in all envs: expected at most %lld where kernels are persistent; "
+                    "the kernel \"graph\" steps more",
+                    (int)c->device, (long long)(v->dims.env_count * v->dims.contact_rows * GG_LANES),
+                    (long long)(UINT32_MAX / 3));
+    }
     size_t near = near_of(c, v), shared = law == GG_LAW_continuum ? GG_CELL_MEMORY : near;
     gg_status status = residents(c, law, shared);
     if (status != GG_OK) {

@@ -26,13 +26,18 @@ __device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase ph
     gg_gpu_clock(team, phase);
 }
 __device__ __forceinline__ int gg_team_pass(const gg_gpu_team *team, gg_phase phase, int32_t sweep) {
-    if (phase != GG_PHASE_sweep_colour) {
+    if (phase != GG_PHASE_prepare_colour && phase != GG_PHASE_sweep_colour) {
         return 0;
     }
+    int done = 1;
     GG_NOTE_PHASE(phase);
-    gg_gpu_sweep(team, team->view, team->env, sweep);
+    if (phase == GG_PHASE_prepare_colour) {
+        done = gg_gpu_prepare(team, team->view, team->env);
+    } else {
+        gg_gpu_sweep(team, team->view, team->env, sweep);
+    }
     gg_gpu_clock(team, phase);
-    return 1;
+    return done;
 }
 __device__ __forceinline__ int32_t gg_team_colours(const gg_gpu_team *team) {
     return gg_step_colours(&team->view->env[team->env]);

@@ -57,30 +57,35 @@ struct gg_colour_memory {
 /* where the contacts of each colour of an env lie, see gg_colouring */
 struct gg_colour_rows {
     int32_t first_row[GG_COLOURS + 1], contacts[GG_COLOURS];
+    int32_t colours; /* but the last one; 0 in an env that stands still */
 };
 static_assert(GG_THREADS % GG_COLOURS == 0 && GG_PARTIAL == GG_COLOURS * 4, "a thread for each colour");
 
 /* shared memory of a block; each phase uses one member */
 union gg_block_memory {
-    gg_colour_memory colours;
-    gg_colour_rows rows;
-    gg_prediction prediction[GG_THREADS];
-    gg_motion motion[GG_THREADS];
-    gg_overlaps overlaps[GG_THREADS];
-    gg_aabb span[GG_THREADS];
-    gg_substep_stats substep[GG_THREADS];
-    gg_step_stats step[GG_THREADS];
-    gg_box_stats box[GG_THREADS];
-    float change[GG_THREADS];
-    uint64_t parts[GG_THREADS];
-    uint64_t words[GG_THREADS];
-    double parts_of_sums[4][GG_THREADS];
-    int32_t ints[GG_THREADS];
-    gg_tool_load loads[GG_LOAD_BLOCK];
-    int32_t lengths[GG_SORT_WINDOW];
+    struct {
+        union {
+            gg_colour_memory colours;
+            gg_prediction prediction[GG_THREADS];
+            gg_motion motion[GG_THREADS];
+            gg_overlaps overlaps[GG_THREADS];
+            gg_aabb span[GG_THREADS];
+            gg_substep_stats substep[GG_THREADS];
+            gg_box_stats box[GG_THREADS];
+            float change[GG_THREADS];
+            uint64_t parts[GG_THREADS];
+            uint64_t words[GG_THREADS];
+            double parts_of_sums[4][GG_THREADS];
+            int32_t ints[GG_THREADS];
+            gg_tool_load loads[GG_LOAD_BLOCK];
+            int32_t lengths[GG_SORT_WINDOW];
 #ifndef GG_CUDA_EMULATED
-    typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
+            typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
 #endif
+        };
+        gg_colour_rows rows; /* these are kept from the preparation of contacts to the last sweep */
+    };
+    gg_step_stats step[GG_THREADS];
 };
 
 struct gg_gpu_team {

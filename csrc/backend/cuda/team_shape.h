@@ -1,4 +1,4 @@
-/* team_shape.h: how many teams of how many blocks step a number of envs, and who does what. */
+/* team_shape.h: how many teams of how many blocks step a number of envs, who does what, and how far they count. */
 #ifndef GG_TEAM_SHAPE_H
 #define GG_TEAM_SHAPE_H
 
@@ -39,6 +39,11 @@ static inline gg_team_shape gg_team_shape_of(int64_t envs, int64_t useful, int64
         }
     }
     return best;
+}
+
+/* whether 32 bits index the components of a vector of every contact of all envs; rows: of GG_LANES contacts, of an env */
+static inline int gg_short_indices(int64_t envs, int64_t rows) {
+    return envs * rows <= (int64_t)(UINT32_MAX / (3 * GG_LANES));
 }
 
 /* What a team does with one env in a step */

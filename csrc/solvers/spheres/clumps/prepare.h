@@ -271,15 +271,14 @@ GG_FN gg_lane GG_LANE_NAME(clump_correction)(const gg_params *p, const GG_LANE_N
     return lane_max(lane_min(mass * (lane_splat(-p->slack) - c->gap), most), zero);
 }
 
-/* Rolling of W contacts: limit and effective inertia of each; returns the torque impulse they start from. */
+/* Rolling of W contacts: limit and effective inertia of each; t: their last torque impulse; returns the one they start
+ * from. */
 GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(start_clump_rolling)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
-                                      const int32_t *from, const GG_LANE_NAME(self) * self, gg_lane limit, gg_lane load,
+                                      GG_LANE_NAME(vec) t, const GG_LANE_NAME(self) * self, gg_lane limit, gg_lane load,
                                       const GG_LANE_NAME(clump_contact) * both, GG_LANE_NAME(vec) normal) {
     gg_lane zero = lane_splat(0.0f), live = lane_first(at->count);
     gg_lane single = GG_LANE_NAME(turn_yielding)(&both->own) + GG_LANE_NAME(turn_yielding)(&both->other);
-    GG_LANE_NAME(vec)
-    t = GG_LANE_NAME(stored3)(v, gg_coloured_torques(v, e, 1), v->kept_torque + gg_kept_first(v, e, 0), from);
     t = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(t, self->warm_scale), GG_LANE_NAME(zero)());
     if (v->params.cohesive) {
         t = GG_LANE_NAME(torque_bounds)(t, normal, limit * load, lane_load(v->twist_limit + at->cohesive) * load);
@@ -288,7 +287,7 @@ GG_FN GG_LANE_NAME(vec)
     }
     lane_store(v->roll_limit + at->roll, limit);
     lane_store(v->roll_weight + at->roll, live * lane_div(lane_splat(1.0f), single));
-    GG_LANE_NAME(store3)((v->env[e].impulse_buffer ? v->roll_a : v->roll_b) + at->roll3, t);
+    GG_LANE_NAME(store3)(GG_LANE_NAME(start_torques)(v, e) + at->roll3, t);
     return t;
 }
 
@@ -311,7 +310,7 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
     const gg_pair *pairs = v->pair + e * v->dims.material_count * v->dims.material_count;
-    const int32_t *pair = v->contact_pair + at->contact, *from = v->contact_from + at->contact;
+    const int32_t *pair = v->contact_pair + at->contact;
     const int32_t *first = v->first_lead + at->contact, *second = v->other_lead + at->contact;
     int32_t other_slot[GG_LANE_WIDTH], last_grain = (int32_t)v->dims.free_bodies - 1;
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), minus = lane_splat(-1.0f), load;
@@ -367,11 +366,13 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
     GG_LANE_NAME(vec)
-    start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, both.held, &load);
+    start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, GG_LANE_NAME(last_impulse)(v, e, at), own_mass,
+                                        other_mass, both.held, &load);
     GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
         gg_lane limit = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same) * other.radius;
-        torque = GG_LANE_NAME(start_clump_rolling)(v, e, at, from, &self, limit, load, &both, c.normal);
+        torque = GG_LANE_NAME(start_clump_rolling)(v, e, at, GG_LANE_NAME(last_torque)(v, e, at), &self, limit, load,
+                                                   &both, c.normal);
     }
     GG_LANE_NAME(start_clumps)(v, e, first, at->count, &both.own, one, start, torque);
     GG_LANE_NAME(start_clumps)(v, e, second, at->count, &both.other, minus, start, torque);

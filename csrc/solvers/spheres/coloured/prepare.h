@@ -162,9 +162,28 @@ GG_FN gg_lane GG_LANE_NAME(correction_of)(const gg_params *p, const GG_LANE_NAME
     return lane_max(lane_min(mass * (lane_splat(-p->slack) - c->gap), most), zero);
 }
 
-/* Rolling of W contacts: limit and relaxed effective inertia of each; returns the torque impulse they start from. */
+/* where the first sweep finds the impulses, and torque impulses, that contacts start from */
+GG_FN float *GG_LANE_NAME(start_impulses)(const gg_view *v, int64_t e) {
+    return v->env[e].impulse_buffer ? v->impulse_a : v->impulse_b;
+}
+GG_FN float *GG_LANE_NAME(start_torques)(const gg_view *v, int64_t e) {
+    return v->env[e].impulse_buffer ? v->roll_a : v->roll_b;
+}
+
+/* the impulses and torque impulses that W contacts had in the last substep */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(last_impulse)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at) {
+    const int32_t *from = v->contact_from + at->contact;
+    return GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
+}
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(last_torque)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at) {
+    const int32_t *from = v->contact_from + at->contact;
+    return GG_LANE_NAME(stored3)(v, gg_coloured_torques(v, e, 1), v->kept_torque + gg_kept_first(v, e, 0), from);
+}
+
+/* Rolling of W contacts: limit and relaxed effective inertia of each; t: their last torque impulse; returns the one they
+ * start from. */
 GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(start_rolling)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at, const int32_t *from,
+    GG_LANE_NAME(start_rolling)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at, GG_LANE_NAME(vec) t,
                                 const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other, gg_lane load,
                                 gg_lane rolling_friction, GG_LANE_NAME(vec) normal) {
     const gg_params *p = &v->params;
@@ -173,8 +192,6 @@ GG_FN GG_LANE_NAME(vec)
     gg_lane single = (per_radius * per_radius) * self->body[GG_BODY_INVERSE_MASS] +
                      (other_per_radius * other_per_radius) * other->body[GG_BODY_INVERSE_MASS];
     gg_lane weight = lane_div(lane_splat(p->relaxation), lane_splat(GG_SPIN_FACTOR) * single);
-    GG_LANE_NAME(vec)
-    t = GG_LANE_NAME(stored3)(v, gg_coloured_torques(v, e, 1), v->kept_torque + gg_kept_first(v, e, 0), from);
     gg_lane live = lane_first(at->count);
     t = GG_LANE_NAME(choose)(lane_splat(0.0f), live, GG_LANE_NAME(scale)(t, self->warm_scale), GG_LANE_NAME(zero)());
     if (p->cohesive) {
@@ -184,7 +201,7 @@ GG_FN GG_LANE_NAME(vec)
     }
     lane_store(v->roll_limit + at->roll, limit);
     lane_store(v->roll_weight + at->roll, live * weight);
-    GG_LANE_NAME(store3)((v->env[e].impulse_buffer ? v->roll_a : v->roll_b) + at->roll3, t);
+    GG_LANE_NAME(store3)(GG_LANE_NAME(start_torques)(v, e) + at->roll3, t);
     return t;
 }
 
@@ -285,15 +302,14 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(bearable)(const gg_params *p, const gg_env 
     return GG_LANE_NAME(scale)(stored, GG_LANE_NAME(cone_scale)(stored, lane_div(speed, inverse)));
 }
 
-/* Notes the overlaps of W contacts, and finds the impulses that they start from; held: 1 on tools that no clump carries;
- * *load: their normal part, with what cohesion adds. */
+/* Notes the overlaps of W contacts, and finds the impulses that they start from; stored: the last ones; held: 1 on tools
+ * that no clump carries; *load: their normal part, with what cohesion adds. */
 GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start_impulse)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
                                                     const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other,
-                                                    const GG_LANE_NAME(contact) * c, gg_lane own_mass,
-                                                    gg_lane other_mass, gg_lane held, gg_lane *load) {
+                                                    const GG_LANE_NAME(contact) * c, GG_LANE_NAME(vec) stored,
+                                                    gg_lane own_mass, gg_lane other_mass, gg_lane held, gg_lane *load) {
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
-    const int32_t *from = v->contact_from + at->contact;
     gg_lane zero = lane_splat(0.0f), live = lane_first(at->count);
     gg_lane smaller = lane_less(zero, other->tool, self->point[3], lane_min(self->point[3], other->point[3]));
     lane_store(v->overlap + at->contact, lane_div(zero - c->gap, smaller + smaller));
@@ -301,23 +317,30 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start_impulse)(const gg_view *v, int64_t e,
         v->overlap[at->contact + k] = 0.0f;
     }
     gg_lane attraction = p->cohesive ? GG_LANE_NAME(prepare_attraction)(v, at->cohesive, other->radius, c->gap) : zero;
-    GG_LANE_NAME(vec)
-    stored = GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
     stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self->warm_scale), GG_LANE_NAME(zero)());
     stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, held, smaller);
     GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c->normal, c->friction, attraction, load);
-    GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
+    GG_LANE_NAME(store3)(GG_LANE_NAME(start_impulses)(v, e) + at->contact3, start);
     return start;
 }
 
-/* prepares W contacts of one colour */
-GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at) {
+/* what W contacts start with: their impulses, and by how much times their inverse masses both sides move */
+typedef struct GG_LANE_NAME(start) {
+    GG_LANE_NAME(vec) normal, impulse, torque, push;
+    gg_lane shift[4], other_shift[4]; /* of both sides, before */
+    gg_lane own_mass, other_mass;     /* inverse masses */
+    int32_t other_slot[GG_LANE_WIDTH];
+} GG_LANE_NAME(start);
+
+/* Prepares W contacts. No body and no other contact changes. stored, torque: their last impulses, and torque impulses
+ * where they roll */
+GG_FN GG_LANE_NAME(start) GG_LANE_NAME(prepare_contacts)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
+                                                         GG_LANE_NAME(vec) stored, GG_LANE_NAME(vec) torque) {
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
     const gg_pair *pairs = v->pair + e * v->dims.material_count * v->dims.material_count;
-    const int32_t *pair = v->contact_pair + at->contact, *from = v->contact_from + at->contact;
-    int32_t other_slot[GG_LANE_WIDTH];
-    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), shift[4], other_shift[4], load;
+    const int32_t *pair = v->contact_pair + at->contact;
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), load;
     /* lanes beyond the last contact repeat it and must not act, so that what is kept of them does not depend on W either
      */
     gg_lane live = lane_first(at->count);
@@ -325,10 +348,11 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     GG_LANE_NAME(self) self;
     GG_LANE_NAME(other) other;
     GG_LANE_NAME(contact) c;
-    GG_LANE_NAME(other_slots)(v, at, other_slot);
-    GG_LANE_NAME(load_sides)(v, e, at, other_slot, &self, &other, &c);
-    lane_points(v->shift + e * v->dims.slots, at->own, shift);
-    lane_points(v->shift + e * v->dims.slots, other_slot, other_shift);
+    GG_LANE_NAME(start) start;
+    GG_LANE_NAME(other_slots)(v, at, start.other_slot);
+    GG_LANE_NAME(load_sides)(v, e, at, start.other_slot, &self, &other, &c);
+    lane_points(v->shift + e * v->dims.slots, at->own, start.shift);
+    lane_points(v->shift + e * v->dims.slots, start.other_slot, start.other_shift);
     gg_lane own_mass = self.body[GG_BODY_INVERSE_MASS], other_mass = other.body[GG_BODY_INVERSE_MASS];
     self.bounce_speed = lane_splat(env->bounce_speed);
     self.warm_scale = lane_splat(env->dt_last > 0.0f ? p->dt / env->dt_last : 0.0f);
@@ -338,7 +362,7 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     c.restitution = GG_LANE_NAME(pair_value)(&pairs->restitution, pair, same);
     c.friction = GG_LANE_NAME(pair_value)(&pairs->friction, pair, same);
     c.single = own_mass + other_mass;
-    c.split = shift[3] + lane_less(zero, other.tool, zero, other_shift[3]);
+    c.split = start.shift[3] + lane_less(zero, other.tool, zero, start.other_shift[3]);
     c.mass = lane_div(one, c.single);
     uint32_t dynamic = 0;
     if (p->dynamic && lane_less_bits(zero, other.tool)) {
@@ -371,19 +395,32 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     lane_store(v->effective_mass + at->contact, live * mass);
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
-    GG_LANE_NAME(vec)
-    start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, other.tool, &load);
-    GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
+    start.impulse =
+        GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, stored, own_mass, other_mass, other.tool, &load);
+    start.torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
         gg_lane friction = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same);
-        torque = GG_LANE_NAME(start_rolling)(v, e, at, from, &self, &other, load, friction, c.normal);
+        start.torque = GG_LANE_NAME(start_rolling)(v, e, at, torque, &self, &other, load, friction, c.normal);
     }
-    GG_LANE_NAME(vec) twist = GG_LANE_NAME(cross)(c.normal, start);
-    GG_LANE_NAME(start_bodies)(v, e, at->own, at->count, 1.0f, start, twist, torque);
-    GG_LANE_NAME(start_bodies)(v, e, at->other, at->count, -1.0f, start, twist, torque);
-    GG_LANE_NAME(shift_slots)(v, e, at->own, at->count, INT32_MAX, shift, own_mass, push);
+    start.normal = c.normal;
+    start.push = push;
+    start.own_mass = own_mass;
+    start.other_mass = other_mass;
+    return start;
+}
+
+/* prepares W contacts of one colour, and adds to their bodies what they start with */
+GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at) {
+    GG_LANE_NAME(vec) torque = v->params.rolling ? GG_LANE_NAME(last_torque)(v, e, at) : GG_LANE_NAME(zero)();
+    GG_LANE_NAME(start)
+    s = GG_LANE_NAME(prepare_contacts)(v, e, at, GG_LANE_NAME(last_impulse)(v, e, at), torque);
+    GG_LANE_NAME(vec) twist = GG_LANE_NAME(cross)(s.normal, s.impulse);
+    GG_LANE_NAME(start_bodies)(v, e, at->own, at->count, 1.0f, s.impulse, twist, s.torque);
+    GG_LANE_NAME(start_bodies)(v, e, at->other, at->count, -1.0f, s.impulse, twist, s.torque);
+    GG_LANE_NAME(shift_slots)(v, e, at->own, at->count, INT32_MAX, s.shift, s.own_mass, s.push);
     int32_t last_grain = (int32_t)v->dims.free_bodies - 1; /* tools stay */
-    GG_LANE_NAME(shift_slots)(v, e, at->other, at->count, last_grain, other_shift, zero - other_mass, push);
+    GG_LANE_NAME(shift_slots)
+    (v, e, at->other, at->count, last_grain, s.other_shift, lane_splat(0.0f) - s.other_mass, s.push);
 }
 
 /* item: share of the contacts of a colour of an env */
