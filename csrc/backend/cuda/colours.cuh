@@ -434,6 +434,9 @@ struct gg_gpu_starter {
         }
     }
     __device__ __forceinline__ void load_bodies(contact *c) const {
+        if (!c->live) {
+            return;
+        }
         gg_body_load(bodies + (uint32_t)c->of.own * GG_BODY, c->own);
         gg_body_load(bodies + (uint32_t)c->of.other * GG_BODY, c->other);
         c->shift = shifts[c->of.own];
@@ -607,9 +610,13 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
             c->twist_limit = cohesive ? v->twist_limit[at] : 0.0f;
         }
     }
+    /* none of a contact that is not live: others write them meanwhile. It has no mass, so that its impulse stays 0 beside
+     * any bodies */
     __device__ __forceinline__ void load_bodies(contact *c) const {
-        gg_body_load(s.bodies + (uint32_t)c->of.own * GG_BODY, c->own);
-        gg_body_load(s.bodies + (uint32_t)c->of.other * GG_BODY, c->other);
+        if (c->live) {
+            gg_body_load(s.bodies + (uint32_t)c->of.own * GG_BODY, c->own);
+            gg_body_load(s.bodies + (uint32_t)c->of.other * GG_BODY, c->other);
+        }
     }
     __device__ __forceinline__ void solve(const contact &of) const {
         gg_scalar_swept c;

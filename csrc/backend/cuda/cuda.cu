@@ -329,11 +329,16 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t p
 
 /* ---- steps ---- */
 
-/* Shared memory for the bodies of an env; 0: they stay in memory, and its blocks may be many. An env of more grains is
- * solved faster by the threads of many blocks. */
+/* blocks that the grains of an env keep busy */
+static int64_t useful_of(const gg_view *v) { return (v->dims.slots + GG_THREADS - 1) / GG_THREADS; }
+
+/* Shared memory for the bodies of an env; 0: they stay in memory, and its blocks may be many. Those solve an env of more
+ * grains faster, and few envs, which leave half of the GPU idle otherwise. */
 static size_t near_of(const gg_cuda *c, const gg_view *v) {
     size_t size = sizeof(float) * GG_BODY * (size_t)v->dims.bodies;
-    int wanted = c->schedule == GG_SCHEDULE_AUTO ? v->dims.slots <= GG_NEAR_SLOTS : c->schedule == GG_SCHEDULE_BLOCK;
+    int64_t blocks = c->multiprocessors * (GG_THREADS_RESIDENT / GG_THREADS);
+    int pays = v->dims.slots <= GG_NEAR_SLOTS && 2 * v->dims.env_count * useful_of(v) > blocks;
+    int wanted = c->schedule == GG_SCHEDULE_AUTO ? pays : c->schedule == GG_SCHEDULE_BLOCK;
     return wanted && v->params.law == GG_LAW_coloured && size <= c->shared_most ? size : 0;
 }
 
@@ -365,7 +370,7 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
         return status;
     }
     /* a block of continuous matter keeps a block of threads busy */
-    int64_t useful = GG_MAX((v->dims.slots + GG_THREADS - 1) / GG_THREADS, v->dims.continuum.blocks);
+    int64_t useful = GG_MAX(useful_of(v), v->dims.continuum.blocks);
     double meeting = law == GG_LAW_continuum ? GG_SHAPE_MEETING_MATTER : GG_SHAPE_MEETING;
     gg_team_shape shape = gg_team_shape_of(v->dims.env_count, near ? 1 : useful, c->resident, meeting);
     TRY(c,
