@@ -33,7 +33,7 @@ from typing import Any
 
 from granular_gym.base import cache, checks, names
 from granular_gym.errors import ArgumentError
-from granular_gym.learned import checkpoints
+from granular_gym.learned import checkpoints, curves
 from granular_gym.learned.evaluate import SUMMARY, Measures
 from granular_gym.learned.settings import Settings
 
@@ -201,7 +201,7 @@ def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str],
 
 
 def write_table(runs: list[Run], out: Path, failed: dict[Path, str]) -> None:
-    """Writes results.csv, a row a run, and table.json: medians over seeds by scene and model."""
+    """Writes results.csv, a row a run, table.json: medians over seeds by scene and model, and curves of training."""
     measures = [each.name for each in dataclasses.fields(Measures)]
     rows = []
     for run in runs:
@@ -239,6 +239,7 @@ def write_table(runs: list[Run], out: Path, failed: dict[Path, str]) -> None:
                 cell[name] = {"median": statistics.median(known), "least": min(known), "most": max(known)}
         table.setdefault(scene, {})[model] = cell
     cache.write_atomic(out / TABLE, (json.dumps(table, indent=1) + "\n").encode())
+    curves.write_curves([curves.Place(run.scene, run.model, run.seed, run.folder) for run in runs], out)
 
 
 def _row(run: Run, scene: str, folder: Path, over: bool, failed: dict[Path, str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -19,8 +20,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("scipy", reason="SciPy is not installed")
 pytest.importorskip("skimage", reason="scikit-image is not installed")
 
-from granular_gym.learned import make_data, models, study  # noqa: E402
+from granular_gym.learned import curves, make_data, models, study  # noqa: E402
 from granular_gym.learned.__main__ import main  # noqa: E402
+from granular_gym.learned.curve import Curve  # noqa: E402
 from granular_gym.learned.data import Dataset  # noqa: E402
 from granular_gym.learned.evaluate import evaluate  # noqa: E402
 from granular_gym.learned.render import Renderer  # noqa: E402
@@ -90,6 +92,7 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     table = json.loads((out / "table.json").read_text())
     assert table["fall"]["DEL, no L_g"]["chamfer"]["median"] == pytest.approx(float(rows[0]["chamfer"]))
     assert table["lost"]["DEL, no L_g"]["seeds"] == 0
+    assert (out / "curves.csv").exists()
     checkpoint = out / "fall" / "DEL-no-L_g" / "0" / "checkpoint.pt"
     before = checkpoint.stat().st_mtime_ns
     # what is over is not done again, unless its settings change; a dataset elsewhere is one more test
@@ -113,6 +116,26 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     assert checkpoint.stat().st_mtime_ns != before
     assert main(["evaluate", str(checkpoint.parent), str(folder)]) == 0
     assert "chamfer_diameters" in capsys.readouterr().out
+
+
+def test_curves_of_a_table_lie_in_one_file(tmp_path: Path) -> None:
+    """Those of runs that have some; a row without a loss, as all rollouts diverged, is kept and not drawn."""
+    runs = [curves.Place("fall", model, seed, tmp_path / f"{model}{seed}") for model in "ab" for seed in (0, 1)]
+    for run, losses in zip(runs, ((0.4, 0.2), (0.3, None), (0.5, 0.4)), strict=False):
+        run.folder.mkdir()
+        each = Curve(run.folder, [], 40, progress=False)
+        for k, loss in enumerate(losses):
+            each.add({"iteration": 20 * (k + 1), "seconds": 1.0, "loss": loss})
+        each.write()
+        each.close()
+    curves.write_curves(runs, tmp_path)
+    rows = list(csv.DictReader((tmp_path / "curves.csv").open()))
+    assert [(row["model"], row["seed"], row["iteration"], row["loss"]) for row in rows] == [
+        *(("a", "0", "20", "0.4"), ("a", "0", "40", "0.2"), ("a", "1", "20", "0.3"), ("a", "1", "40", "")),
+        *(("b", "0", "20", "0.5"), ("b", "0", "40", "0.4")),
+    ]
+    if importlib.util.find_spec("matplotlib"):
+        assert imageio.imread(tmp_path / "curves.png").std() > 1.0
 
 
 def test_from_pictures_alone_the_start_included(
