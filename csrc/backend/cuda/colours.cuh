@@ -471,11 +471,11 @@ struct gg_gpu_starter {
     }
 };
 
-/* Prepares the contacts of all colours but the last, and returns 1; or 0, and has done nothing, where later phases still
- * ask for last impulses: those of the last colour, and of grains beside grains asleep. */
+/* Prepares the contacts of all colours but the last, and returns 1; or 0, and has done nothing, where there is a last one,
+ * whose contacts ask for their last impulses later. */
 __device__ __forceinline__ int gg_gpu_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_gpu_open_rows(team, v, e);
-    if (gg_step_condition(&v->env[e], GG_HAS_REST) || gg_step_condition(&v->env[e], GG_HAS_ASLEEP)) {
+    if (gg_step_condition(&v->env[e], GG_HAS_REST)) {
         return 0;
     }
     float *impulse = gg_scalar_start_impulses(v, e), *torque = gg_scalar_start_torques(v, e);
