@@ -115,7 +115,7 @@ def test_a_dropped_barrier_is_found(package: Path) -> None:
         assert {race["array"] for race in stale} == {"body_a"}
         for race in stale:
             assert (race["before_phase"], race["after_phase"]) == ("advance_bodies", "sweep_colour")
-            assert "cuda/colours.cuh" in race["before"] and "state/body.h" in race["after"]
+            assert "cuda/sweeps.cuh" in race["before"] and "state/body.h" in race["after"]
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
  *
  * - team: one persistent kernel runs many substeps. Its blocks form teams, each of which works on one env at a time and
  *   synchronizes after each phase.
- * - block: the same where a team is one block, with the bodies of spheres in its shared memory (colours.cuh).
+ * - block: the same where a team is one block, with the bodies of spheres in its shared memory (sweeps.cuh).
  * - graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA
  *   graph.
  */

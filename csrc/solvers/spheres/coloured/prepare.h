@@ -239,24 +239,37 @@ GG_FN void GG_LANE_NAME(push)(gg_lane *body, GG_LANE_NAME(vec) p, GG_LANE_NAME(v
     }
 }
 
-/* adds the warm start of W contacts to one of their sides; sign: 1 the owners, -1 the others */
-GG_FN void GG_LANE_NAME(start_bodies)(const gg_view *v, int64_t e, const int32_t *index, int count, float sign,
-                                      GG_LANE_NAME(vec) p, GG_LANE_NAME(vec) twist, GG_LANE_NAME(vec) torque) {
+/* adds to W bodies what their contacts start with; side: 1 the owners, -1 the others */
+GG_FN void GG_LANE_NAME(start_side)(const gg_params *p, gg_lane *body, float side, GG_LANE_NAME(vec) impulse,
+                                    GG_LANE_NAME(vec) twist, GG_LANE_NAME(vec) torque) {
+    GG_LANE_NAME(push)(body, impulse, twist, lane_splat(side), p->spin);
+    if (p->rolling) {
+        GG_LANE_NAME(turn)(body, torque, lane_splat(side));
+    }
+}
+
+/* the same where they lie */
+GG_FN void GG_LANE_NAME(start_bodies)(const gg_view *v, int64_t e, const int32_t *index, int count, float side,
+                                      GG_LANE_NAME(vec) impulse, GG_LANE_NAME(vec) twist, GG_LANE_NAME(vec) torque) {
     float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_lane body[GG_BODY];
     lane_bodies(bodies, index, body);
-    GG_LANE_NAME(push)(body, p, twist, lane_splat(sign), v->params.spin);
-    if (v->params.rolling) {
-        GG_LANE_NAME(turn)(body, torque, lane_splat(sign));
-    }
+    GG_LANE_NAME(start_side)(&v->params, body, side, impulse, twist, torque);
     lane_bodies_scatter(bodies, index, count, body);
 }
 
-/* moves one side of W contacts by `push` over its mass; bodies beyond `last` stay */
+/* moves one side of W contacts by `push` times its inverse mass */
+GG_FN void GG_LANE_NAME(shift_side)(gg_lane shift[4], gg_lane inverse_mass, GG_LANE_NAME(vec) push) {
+    shift[0] = shift[0] + inverse_mass * push.x;
+    shift[1] = shift[1] + inverse_mass * push.y;
+    shift[2] = shift[2] + inverse_mass * push.z;
+}
+
+/* the same where they lie; bodies beyond `last` stay */
 GG_FN void GG_LANE_NAME(shift_slots)(const gg_view *v, int64_t e, const int32_t *index, int count, int32_t last,
                                      const gg_lane *shift, gg_lane inverse_mass, GG_LANE_NAME(vec) push) {
-    gg_lane moved[4] = {shift[0] + inverse_mass * push.x, shift[1] + inverse_mass * push.y,
-                        shift[2] + inverse_mass * push.z, shift[3]};
+    gg_lane moved[4] = {shift[0], shift[1], shift[2], shift[3]};
+    GG_LANE_NAME(shift_side)(moved, inverse_mass, push);
     lane_points_scatter(v->shift + e * v->dims.slots, index, count, last, moved);
 }
 
