@@ -490,10 +490,12 @@ gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
  * Within a kernel of a GPU that runs all phases: its time, shared out as env 0 spends its own. GG_ERROR_MEMORY */
 gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
 
-/* For tests: one substep, phase by phase; after each `note` gets a hash of every field of the world, gg_field_count()
- * of them. Errors: those of gg_world_step. */
-typedef void (*gg_trace)(void *context, int phase, int32_t pass, const uint64_t *hashes);
+/* For tests: one substep, phase by phase; `note` is called after each, and where it fails nothing runs any more. Errors:
+ * its own, and those of gg_world_step. */
+typedef gg_status (*gg_trace)(void *context, int phase, int32_t pass);
 gg_status gg_world_trace(gg_world *world, double dt, const float *tool_targets, gg_trace note, void *context);
+/* a hash of every field of the world, gg_field_count() of them. Errors: those of a device */
+gg_status gg_world_field_hashes(gg_world *world, uint64_t *hashes);
 int gg_field_count(void);
 const char *gg_field_name(int field);
 

@@ -74,21 +74,32 @@ WORLD_METHOD(state_hash) {
     return gg_py_finish(self, status, PyLong_FromUnsignedLongLong(hash));
 }
 
-/* a list of (phase, pass, {array: hash}); NULL once something went wrong */
-static void note_phase(void *context, int phase, int32_t pass, const uint64_t *hashes) {
-    PyObject **list = context, *dict = *list ? PyDict_New() : NULL;
+typedef struct phase_notes {
+    gg_world *world;
+    uint64_t *hashes; /* of each field */
+    PyObject *list;   /* of (phase, pass, {array: hash}); NULL once something went wrong */
+} phase_notes;
+
+static gg_status note_phase(void *context, int phase, int32_t pass) {
+    phase_notes *notes = context;
+    gg_status status = gg_world_field_hashes(notes->world, notes->hashes);
+    if (status != GG_OK) {
+        return status;
+    }
+    PyObject *dict = notes->list ? PyDict_New() : NULL;
     for (int f = 0; dict && f < gg_field_count(); f++) {
-        PyObject *hash = PyLong_FromUnsignedLongLong(hashes[f]);
+        PyObject *hash = PyLong_FromUnsignedLongLong(notes->hashes[f]);
         if (!hash || PyDict_SetItemString(dict, gg_field_name(f), hash)) {
             Py_CLEAR(dict);
         }
         Py_XDECREF(hash);
     }
     PyObject *line = dict ? Py_BuildValue("(siN)", gg_phase_name(phase), (int)pass, dict) : NULL;
-    if (!line || PyList_Append(*list, line)) {
-        Py_CLEAR(*list);
+    if (!line || PyList_Append(notes->list, line)) {
+        Py_CLEAR(notes->list);
     }
     Py_XDECREF(line);
+    return GG_OK;
 }
 
 WORLD_METHOD(trace) {
@@ -105,12 +116,15 @@ WORLD_METHOD(trace) {
     if ((targets_object != Py_None && !targets) || gg_py_begin(self)) {
         return NULL;
     }
-    PyObject *list = PyList_New(0);
-    if (!list) {
+    uint64_t *hashes = PyMem_Calloc((size_t)gg_field_count(), sizeof *hashes);
+    if (!hashes) {
+        PyErr_NoMemory();
         return gg_py_refuse(self);
     }
-    gg_status status = gg_world_trace(self->world, dt, targets, note_phase, &list);
-    return gg_py_finish(self, status, list);
+    phase_notes notes = {self->world, hashes, PyList_New(0)};
+    gg_status status = notes.list ? gg_world_trace(self->world, dt, targets, note_phase, &notes) : GG_OK;
+    PyMem_Free(hashes);
+    return gg_py_finish(self, status, notes.list);
 }
 
 WORLD_METHOD(profile) {

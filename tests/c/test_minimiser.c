@@ -84,12 +84,12 @@ typedef struct watch {
     double *found;                   /* those velocities, and masses */
 } watch;
 
-static void note(void *context, int phase, int32_t pass, const uint64_t *hashes) {
+static gg_status note(void *context, int phase, int32_t pass) {
     watch *to = context;
     const gg_view *v = &to->world->view;
     const gg_continuum_env *own = &v->continuum_env[0];
     int64_t nodes = (int64_t)own->nodes * GG_NODES;
-    (void)pass, (void)hashes;
+    (void)pass;
     if (phase == GG_PHASE_continuum_open_nodes && to->start) {
         for (int64_t k = 0; k < nodes; k++) {
             double mass = gg_real4_at(v->continuum_free[k], 3), size = to->start == 2 && mass > 0.0 ? 1.0 : 0.0;
@@ -115,6 +115,7 @@ static void note(void *context, int phase, int32_t pass, const uint64_t *hashes)
             to->yielding += v->continuum_tangent[k].soften > 0.0f;
         }
     }
+    return GG_OK;
 }
 
 /* a substep of a cube of dough that has begun to be pressed flat by its fall, from one of the starts */
@@ -196,13 +197,13 @@ static double apart(const double *a, const double *b, int64_t count) {
 }
 
 /* after the first linearisation of a substep, so that the next ones see what this leaves behind */
-static void note_hessian(void *context, int phase, int32_t pass, const uint64_t *hashes) {
+static gg_status note_hessian(void *context, int phase, int32_t pass) {
     watch *to = context;
     const gg_view *v = &to->world->view;
     int64_t count = (int64_t)v->continuum_env[0].nodes * GG_NODES * 3;
-    (void)pass, (void)hashes;
+    (void)pass;
     if (phase != GG_PHASE_continuum_start || to->iterations++ > 0) {
-        return;
+        return GG_OK;
     }
     double *x = calloc((size_t)count * 7, sizeof *x), *y = x + count, *at = y + count, *ax = at + count;
     double *single = ax + count, *ay = single + count, *near = ay + count;
@@ -239,17 +240,18 @@ static void note_hessian(void *context, int phase, int32_t pass, const uint64_t 
     }
     product(v, GRADIENT, at, y); /* as it was */
     free(x);
+    return GG_OK;
 }
 
 /* The same product of a vector in which every node has as much energy: light ones are fast. Apart by the inverse mass, as
  * the solve measures. Nodes that are lighter still are left out: double precision is at its end there. */
-static void note_light(void *context, int phase, int32_t pass, const uint64_t *hashes) {
+static gg_status note_light(void *context, int phase, int32_t pass) {
     watch *to = context;
     const gg_view *v = &to->world->view;
     int64_t nodes = (int64_t)v->continuum_env[0].nodes * GG_NODES, count = 3 * nodes;
-    (void)pass, (void)hashes;
+    (void)pass;
     if (phase != GG_PHASE_continuum_start || to->iterations++ > 0) {
-        return;
+        return GG_OK;
     }
     double *x = calloc((size_t)count * 3, sizeof *x), *one = x + count, *other = one + count;
     double lightest = 1.0, heaviest = 0.0, off = 0.0, all = 0.0;
@@ -271,6 +273,7 @@ static void note_light(void *context, int phase, int32_t pass, const uint64_t *h
     }
     CHECK(sqrt(off / all) < 1e-6);
     free(x);
+    return GG_OK;
 }
 
 /* particles on a lattice whose outermost ones, above and below, are at the edges of cells but for rounding */
