@@ -28,13 +28,16 @@ struct block {
     unsigned char *memory = nullptr;
 };
 
+/* what the scheduler asks for comes first, side by side */
 struct fibre {
-    ucontext_t context;
     void *stack_pointer = nullptr;
-    std::vector<char> stack;
     block *home = nullptr;
     unsigned thread = 0;
     bool done = false;
+    const barrier *waits = nullptr; /* at this barrier, until its round is no longer `round` */
+    unsigned round = 0;
+    std::vector<char> stack;
+    ucontext_t context;
 };
 
 struct state {
@@ -84,11 +87,15 @@ inline void meet(barrier &b, emulator_barrier kind, unsigned first, unsigned cou
         now().progress++;
         return;
     }
-    while (b.round == round) {
-        yield();
-    }
+    now().current->waits = &b;
+    now().current->round = round;
+    yield();
+    now().current->waits = nullptr;
     now().progress++;
 }
+
+/* whether a fibre would only find that it has to wait on */
+inline bool waits(const fibre *f) { return f->waits && f->waits->round == f->round; }
 
 inline void enter() {
     (*now().kernel)();
@@ -164,10 +171,13 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         if (seed) {
             for (size_t k = left; k > 1; k--) {
                 seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-                std::swap(order[k - 1], order[(seed >> 33) % k]);
+                std::swap(order[k - 1], order[(seed >> 32) * k >> 32]);
             }
         }
         for (size_t k = 0; k < left; k++) {
+            if (waits(order[k])) {
+                continue;
+            }
             s.current = order[k];
             gg_meter_resume(order[k]->home->index * threads + order[k]->thread);
             visit(order[k]);

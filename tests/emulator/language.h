@@ -91,8 +91,8 @@ inline float *gg_near_memory() {
 }
 #define GG_SPIN() emulator::yield()
 inline int64_t gg_cycles() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-#define GG_NOTE_PHASE(phase) gg_meter_phase(phase)
-#define GG_KERNEL_PARAMETER  const
+#define GG_NOTE_PHASE(phase)      gg_meter_phase(phase)
+#define GG_KERNEL_PARAMETER(type) const type &
 #define GG_UNROLL(count)
 
 #endif

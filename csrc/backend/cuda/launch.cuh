@@ -5,7 +5,7 @@
 #include "context.cuh"
 #include "step.cuh"
 
-typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t);
+typedef decltype(&gg_phase_kernel<GG_PHASE_predict>) phase_kernel;
 
 /* a phase as a kernel of its own */
 static phase_kernel kernel_of(gg_phase phase) {
@@ -17,8 +17,8 @@ static phase_kernel kernel_of(gg_phase phase) {
     return kernels[phase];
 }
 
-typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t, int64_t *,
-                            int32_t);
+/* the kernels of all laws have the same parameters */
+typedef decltype(&gg_coloured_step_kernel) step_kernel;
 
 /* the persistent step kernel of a law */
 static step_kernel step_kernel_of(gg_law law) {

@@ -206,7 +206,7 @@ constexpr int gg_threads_resident(gg_law law) {
         }                                                                                                              \
     };                                                                                                                 \
     __global__ void __launch_bounds__(GG_THREADS, gg_threads_resident(GG_LAW_##law) / GG_THREADS)                      \
-        gg_##law##_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,            \
+        gg_##law##_step_kernel(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control, gg_meeting *meetings,           \
                                unsigned char *partials, int32_t blocks_per_team, int32_t near, int64_t *cycles,        \
                                int32_t most) {                                                                         \
         GG_BLOCK_MEMORY(gg_step_memory, memory);                                                                       \
@@ -233,7 +233,7 @@ __host__ __device__ constexpr int gg_phase_sync(gg_phase phase) {
 
 template <int phase>
 __global__ void __launch_bounds__(GG_THREADS)
-    gg_phase_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,
+    gg_phase_kernel(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control, gg_meeting *meetings,
                     unsigned char *partials, int32_t blocks_per_team, int32_t pass) {
     GG_BLOCK_MEMORY(gg_block_memory, memory);
     gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team, 0, nullptr);
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(GG_THREADS)
 }
 
 /* after phases that may find a buffer too small: skips the remainder of the substep */
-static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
+static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control) {
     int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
     if (e < view.dims.env_count && gg_step_condition(&view.env[e], GG_HAS_OVERFLOW)) {
         atomicExch(&control->halt, 1);
@@ -261,7 +261,7 @@ static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_contr
 }
 
 /* the counters that the host reads after some substeps */
-static __global__ void gg_account_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
+static __global__ void gg_account_kernel(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control) {
     int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
     if (e < view.dims.env_count) {
         if (gg_step_condition(&view.env[e], GG_HAS_OVERFLOW)) {

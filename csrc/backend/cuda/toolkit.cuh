@@ -47,7 +47,7 @@ __device__ __forceinline__ uint32_t gg_load_acquire(const uint32_t *at) {
 #define GG_UNROLL_TEXT(text) #text
 
 /* parameters of kernels that are read in place, without a copy per thread */
-#define GG_KERNEL_PARAMETER const __grid_constant__
+#define GG_KERNEL_PARAMETER(type) const __grid_constant__ type
 
 template <class... Parameters, class... Arguments>
 static cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, size_t shared, int cooperative,
