@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 # processes that run the tests (pytest-xdist)
 WORKERS ?= 2
-PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# what is imported is byte-compiled then
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 
 # whether to build for CUDA, as setup.py takes it: where there is a GPU, as nvcc takes minutes. And for which compute
 # capabilities: the GPU's, else 7.5, whose PTX drivers compile for newer ones

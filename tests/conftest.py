@@ -31,6 +31,16 @@ def backend(request: pytest.FixtureRequest) -> str:
     return name
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="full size, as the figures of the documentation; minutes")
+
+
+@pytest.fixture
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether a test is to run in full size."""
+    return bool(request.config.getoption("--full"))
+
+
 @pytest.fixture
 def measured(record_property: Callable[[str, object], None]) -> Callable[..., None]:
     """Records figures: to the report file, and to the screen with -rP or -s."""
