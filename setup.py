@@ -46,6 +46,8 @@ SAME_BITS = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
 FLAGS = ["-std=c17", *SAME_BITS, "-fno-math-errno", "-fvisibility=hidden", "-Wall", "-Wextra"]
 # nothing unwinds C: tables for it would be a fiftieth of the extension
 FLAGS += ["-fno-unwind-tables", "-fno-asynchronous-unwind-tables"]
+# nor does the build depend on what a distribution's Python was built with
+FLAGS += ["-fno-stack-protector"]
 # SIMD builds of contact laws, pair queries and pictures; which one runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
@@ -284,6 +286,13 @@ class BuildExtension(build_ext):
         else:
             self.link_cuda(ext, cuda)
         os.makedirs(self.build_temp, exist_ok=True)
+        # an extension newer than its sources is linked again where it was linked of other objects, as with CUDA
+        target = os.path.abspath(self.get_ext_fullpath(ext.name))
+        linked = Path(self.build_temp).parent / f"{hashlib.sha256(target.encode()).hexdigest()[:16]}.linked"
+        parts = repr([self.build_temp, cuda, ext.extra_objects, ext.extra_link_args])
+        if not linked.exists() or linked.read_text() != parts:
+            linked.unlink(missing_ok=True)
+            self.force = True
         compiler = self.compiler
         plain_one, plain_all = compiler._compile, compiler.compile
         version = compiler_version(compiler.compiler_so[:1])
@@ -315,7 +324,8 @@ class BuildExtension(build_ext):
         compiler._compile, compiler.compile = compile_one, compile_all
         try:
             super().build_extension(ext)
-            remove_others(Path(self.get_ext_fullpath(ext.name)))
+            remove_others(Path(target))
+            linked.write_text(parts)
         finally:
             compiler._compile, compiler.compile = plain_one, plain_all
 

@@ -31,6 +31,17 @@ def emulated() -> Path:
     return build()
 
 
+def test_an_extension_is_linked_again_with_cuda(emulated: Path, tmp_path: Path) -> None:
+    """Built without, then with it, into one folder and from the same sources."""
+    for kind, reason in (("0", "built without nvcc"), ("emulate", None), ("0", "built without nvcc")):
+        command = [sys.executable, "setup.py", "--quiet", "build", "--build-lib", str(tmp_path)]
+        settings = {**os.environ, "GG_CUDA": kind, "GG_WERROR": "1"}
+        subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, check=True)
+        asked = "import granular_gym as gg; print(gg.info()['devices']['cuda']['reason'])"
+        said = run(tmp_path, ["-c", asked], tmp_path).stdout
+        assert reason in said if reason else said.strip() in ("", "None"), said
+
+
 @pytest.mark.slow
 def test_emulated_arrays(emulated: Path, tmp_path: Path) -> None:
     """Device arrays: DLPack, streams, memory, forks, a lost device; and vector envs with them."""
