@@ -9,10 +9,10 @@ import pytest
 
 from testbed.engine import NATIVE, NO_INLINE, ROOT, SAME_BITS, WARN, compile_one, objects, run
 
-#: quiet but for the one that tests/unit/test_c.py also uses
+#: quiet but for the one that tests/unit/test_c.py also uses; clang, of which no wheel is made, compiles each function once
 BUILDS = {
     "gcc-native": ("gcc", [*WARN, *NATIVE]),
-    "clang-O3-native": ("clang", ["-w", *NATIVE]),
+    "clang-O3-native": ("clang", ["-w", *NATIVE, *NO_INLINE]),
 }
 #: without optimisation and inlining the operations are those of the source, so one of these is the reference: the one
 #: built sooner
@@ -59,13 +59,12 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [REFERENCE, *BUILDS, "nvcc-host"])
 def test_builds_agree(name: str, reference: str, tmp_path: Path) -> None:
-    """Every kernel that this processor runs, on one thread and on three."""
+    """Every kernel that this processor runs, on three threads, and the widest one on one."""
     program = build(name, tmp_path)
     ran = 0
-    for kernel in ("default", "scalar", "vector128", "avx2", "avx512"):
-        for threads in ("1", "3"):
-            printed = run([str(program), kernel, threads], timeout=600)
-            if printed != "no kernel\n":
-                ran += 1
-                assert printed == reference, f"{kernel}, {threads} threads"
-    assert ran >= 4
+    for kernel, threads in (("default", "1"), *((kernel, "3") for kernel in ("scalar", "vector128", "avx2", "avx512"))):
+        printed = run([str(program), kernel, threads], timeout=600)
+        if printed != "no kernel\n":
+            ran += 1
+            assert printed == reference, f"{kernel}, {threads} threads"
+    assert ran >= 3
