@@ -9,7 +9,7 @@ import pytest
 
 from testbed.engine import NATIVE, NO_INLINE, ROOT, SAME_BITS, WARN, compile_one, objects, run
 
-#: quiet but for the one that tests/unit/test_c.py also uses; clang, of which no wheel is made, compiles each function once
+#: quiet but for the one that tests/unit/test_c.py also uses; by clang, of which no wheel is made, without inlining
 BUILDS = {
     "gcc-native": ("gcc", [*WARN, *NATIVE]),
     "clang-O3-native": ("clang", ["-w", *NATIVE, *NO_INLINE]),
