@@ -22,6 +22,7 @@ place keeps its symbols; installed packages and wheels are stripped. Switches, b
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import platform
@@ -271,6 +272,8 @@ class BuildExtension(build_ext):
     def build_extension(self, ext: Extension) -> None:
         import numpy
 
+        # bdist_wheel after build comes here twice, and what is added stays within a call
+        ext = copy.deepcopy(ext)
         compiling, linking = compile_flags()
         ext.include_dirs += [numpy.get_include(), stb_include_dir()]
         ext.extra_compile_args += compiling

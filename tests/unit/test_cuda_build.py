@@ -42,6 +42,17 @@ def test_an_extension_is_linked_again_with_cuda(emulated: Path, tmp_path: Path) 
         assert reason in said if reason else said.strip() in ("", "None"), said
 
 
+def test_a_wheel_has_the_device_code_once(emulated: Path, tmp_path: Path) -> None:
+    """bdist_wheel after build goes through the build a second time."""
+    build = ["build", "--build-lib", str(tmp_path / "lib"), "bdist_wheel", "--dist-dir", str(tmp_path)]
+    settings = {**os.environ, "GG_CUDA": "emulate", "GG_WERROR": "1"}
+    done = subprocess.run(
+        [sys.executable, "setup.py", "--quiet", *build], cwd=ROOT, env=settings, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(list(tmp_path.glob("*.whl"))) == 1
+
+
 @pytest.mark.slow
 def test_emulated_arrays(emulated: Path, tmp_path: Path) -> None:
     """Device arrays: DLPack, streams, memory, forks, a lost device; and vector envs with them."""
