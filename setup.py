@@ -201,7 +201,7 @@ def own_flags(source: str, gcc: bool) -> list[str]:
     """Extra flags for one file."""
     path, simd = Path(source), platform.machine().lower() in ("x86_64", "amd64")
     # What runs once a call or a world: -O3 makes it larger, not faster. And on x86-64 the kernels of processors without
-    # AVX2, older than 2013: a fifteenth of the extension for up to 41 % more instructions there
+    # AVX2, older than 2013: a thirtieth of the extension for up to 41 % more instructions there
     small = path.parent.name in ("py", "world") or (simd and path.name == "portable.c")
     flags = [*(GCC_FLAGS if gcc else []), *(SIMD_FLAGS.get(path.name, []) if simd else [])]
     if small and not on("GG_DEBUG"):
