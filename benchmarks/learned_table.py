@@ -1,6 +1,7 @@
 """learned_table.py: a discrete element learner beside its own table in the engine: time, and how far the two part.
 
     python -m benchmarks.learned_table RUN DATA [DATA ...]
+    python -m benchmarks.learned_table RUN DATA [DATA ...] --device cuda    # both on a GPU, many episodes at once
 
 RUN: folder of a run, or a checkpoint. DATA: datasets; the first says how deep and how fast the table is sampled.
 The engine takes the steps of the model, or more where the table is not stable with them. Time: processor time of a
@@ -9,12 +10,13 @@ distance to the grains of the data, mean over 40 frames of the test episodes [di
 particle between two rollouts after 1, 5, 10, 20 and 40 frames [radii], median of four test episodes, from a model in
 double precision: to the same from a start moved by up to 1e-6 radii, to the model in single precision, and, where the
 engine takes the steps of the model, to the engine, and to the engine that begins each frame at a state of the model.
+On a GPU: wall time of a frame of one episode, and of as many at once, the rest being the same there.
 """
 
 from __future__ import annotations
 
+import argparse
 import copy
-import sys
 import time
 import warnings
 from typing import Any
@@ -34,6 +36,8 @@ from granular_gym.learned.simulator import Matter, State
 from testbed.learned_scene import episode_world
 
 FRAMES, SHOWN, EPISODES = 40, [1, 5, 10, 20, 40], 4
+#: episodes at once on a GPU
+BATCHES = (1, 32, 1024)
 TOLERANCES = (3e-3, 1e-3)
 Floats = NDArray[np.float64]
 
@@ -140,13 +144,50 @@ def cost(model: Any, data: Any, law: gg.PairTable) -> dict[str, Any]:
     }
 
 
-def main(arguments: list[str]) -> None:
+def batch_cost(model: Any, data: Any, law: gg.PairTable, envs: int) -> dict[str, Any]:
+    """Wall time of a frame of many episodes at once, both on a GPU [ms]."""
+    episode, steps = data.test[0], steps_of(model, law)
+    engine = learner = np.inf
+    for _ in range(3):
+        world, _ = episode_world(data, episode, law, "cuda", envs)
+        with world:
+            start = time.perf_counter()
+            world.step(data.dt / steps, FRAMES * steps)
+            engine = min(engine, time.perf_counter() - start)
+            contacts, outside = (int(world.stats[name][0]) for name in ("contact_count", "unsampled_count"))
+    for _ in range(2):
+        matter, state = (
+            each.of(*of, "cuda") for each, of in ((Matter, (data, [episode] * envs)), (State, ([episode] * envs, 0)))
+        )
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        with torch.no_grad():
+            for _ in range(FRAMES):
+                state = model.step(state, matter)
+        torch.cuda.synchronize()
+        learner = min(learner, time.perf_counter() - start)
+    return {
+        "name": f"{envs} x {len(episode.kinds)} grains",
+        "contacts": contacts,
+        "model [ms]": round(1e3 * learner / FRAMES, 3),
+        "engine [ms]": round(1e3 * engine / FRAMES, 4),
+        "times": round(learner / engine, 1),
+        "unsampled": outside,
+    }
+
+
+def main() -> None:
     """Prints the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("run", help="folder of a run, or a checkpoint")
+    parser.add_argument("data", nargs="+", help="datasets")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", gg.StabilityWarning)
-    model = checkpoints.load(arguments[0])
+    model = checkpoints.load(options.run)
     assert isinstance(model, DiscreteElementLearner)
-    sets = [Dataset.load(each) for each in arguments[1:]]
+    sets = [Dataset.load(each) for each in options.data]
     bonded = [(k, k) for k in range(model.scale.kinds) if any((e.kinds[e.bonds] == k).any() for e in sets[0].test[:1])]
     laws = {}
     for tolerance in TOLERANCES:
@@ -158,6 +199,10 @@ def main(arguments: list[str]) -> None:
     columns = ("contacts", "model [ms]", "engine [ms]", "a call a frame [ms]", "times", "unsampled")
     first = next(iter(laws.values()))
     print(f"steps a frame: {model.scale.substeps} of the model, {steps_of(model, first)} of the engine")
+    if options.device == "cuda":
+        model = model.cuda()
+        print(show([batch_cost(model, data, first, envs) for data in sets for envs in BATCHES], columns))
+        return
     print(show([cost(model, data, first) for data in sets], columns))
     for data in sets:
         print("truth: model {:.3f}, engine {:.3f}".format(*truth(model, data, first)))
@@ -167,4 +212,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 import granular_gym as gg
 
 
-def episode_world(dataset: Any, episode: Any, table: gg.PairTable) -> tuple[gg.World, NDArray[np.intp]]:
+def episode_world(
+    dataset: Any, episode: Any, table: gg.PairTable, device: str = "cpu", env_count: int = 1
+) -> tuple[gg.World, NDArray[np.intp]]:
     """The start of an episode, to be moved by a table, and which grain each particle is.
 
     Args:
         dataset, episode: as `learned.data` has them.
         table: exported of a model, with kinds in the order of the model's, and their masses.
+        device: of the world.
+        env_count: so many times the same episode.
     """
     radius, kinds = float(dataset.radius), np.asarray(episode.kinds)
     scene = gg.Scene(np.asarray(dataset.bounds, float), gravity=tuple(np.asarray(dataset.gravity, float)))
@@ -37,4 +41,4 @@ def episode_world(dataset: Any, episode: Any, table: gg.PairTable) -> tuple[gg.W
     if len(episode.bonds):
         scene.add_bonds(grains[np.asarray(episode.bonds)], np.asarray(episode.rest_lengths, float))
     solver = gg.Solver(mode="table", table=table)
-    return scene.build(device="cpu", solver=solver, num_threads=1, overlaps="ignore"), grains
+    return scene.build(env_count, device=device, solver=solver, num_threads=1, overlaps="ignore"), grains

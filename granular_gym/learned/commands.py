@@ -98,6 +98,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="folder of the runs and of results.csv, table.json")
     parser.add_argument("--processes", type=int, default=1, help="runs at a time, a thread each (1)")
+    parser.add_argument("--device", default="cpu", help="to train on: cpu, or cuda, which all runs share (cpu)")
     parser.add_argument("--dry", action="store_true", help="only say what is to be done")
 
 
@@ -109,7 +110,13 @@ def run_table(options: argparse.Namespace) -> int:
             print(f"{each.scene}, {each.model}, seed {each.seed}: {each.left() or 'over'}, {each.folder}")
         return 0
     count = checks.integer("processes", options.processes, 1, 256)
-    good = study.train_table(runs, options.out, count, lambda line: print(line, file=sys.stderr, flush=True))
+    if options.device != "cpu":
+        _one_thread(options.device)
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    good = study.train_table(runs, options.out, count, say, options.device)
     print(f"{options.out / study.RESULTS}\n{options.out / study.TABLE}")
     return 0 if good else 1
 

@@ -149,7 +149,9 @@ def read_plan(path: Path, out: Path) -> list[Run]:
     return runs
 
 
-def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str], None]) -> bool:
+def train_table(
+    runs: list[Run], out: Path, processes: int, say: Callable[[str], None], device: str = "cpu"
+) -> bool:
     """Does all runs that are not over, and writes the table after each.
 
     Args:
@@ -157,6 +159,8 @@ def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str],
         out: folder of the table.
         processes: at a time, a thread each.
         say: called with lines of progress.
+        device: that models are trained on, "cpu" or "cuda", which all processes share. It is no setting of a run, which
+            may go on elsewhere. Tests run on the CPU.
 
     Returns:
         Whether every run is over without a failure.
@@ -174,13 +178,13 @@ def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str],
             while waiting and len(running) < processes:
                 run = waiting.pop(0)
                 doing[run.folder] = run.left()
-                running[_begin(run)] = (run, time.monotonic())
+                running[_begin(run, device)] = (run, time.monotonic())
             time.sleep(0.1)
             for process in [each for each in running if each.poll() is not None]:
                 run, started = running.pop(process)
                 if not process.returncode and run.left() not in ("", doing[run.folder]):
                     doing[run.folder] = run.left()
-                    running[_begin(run)] = (run, started)
+                    running[_begin(run, device)] = (run, started)
                     continue
                 done += 1
                 if process.returncode or not run.over():
@@ -258,7 +262,7 @@ def _row(run: Run, scene: str, folder: Path, over: bool, failed: dict[Path, str]
     }
 
 
-def _begin(run: Run) -> subprocess.Popen[bytes]:
+def _begin(run: Run, device: str) -> subprocess.Popen[bytes]:
     """Starts the process that does the next part of a run: its training, begun or gone on with, or a test elsewhere."""
     if run.trained():
         name = run.untested()[0]
@@ -276,6 +280,7 @@ def _begin(run: Run) -> subprocess.Popen[bytes]:
     settings = run.folder / "plan.json"
     cache.write_atomic(settings, json.dumps(run.wanted()["settings"]).encode())
     words = ["train", str(run.data), "--settings", str(settings), "--out", str(run.folder), "--resume", "--evaluate"]
+    words += ["--device", device]
     return _process(words, run.folder / LOG)
 
 
