@@ -12,6 +12,9 @@ WORKERS ?= 2
 # what is imported is byte-compiled then
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 
+# bytecode is kept in .venv and beside the sources, whatever else is asked for: tests start Python some hundred times
+export PYTHONDONTWRITEBYTECODE :=
+
 # whether to build for CUDA, as setup.py takes it: where there is a GPU, as nvcc takes minutes. And for which compute
 # capabilities: the GPU's, else 7.5, whose PTX drivers compile for newer ones
 GPU := $(shell nvidia-smi >/dev/null 2>&1 && echo yes)

@@ -43,7 +43,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
 
 def run_train(options: argparse.Namespace) -> int:
     """Trains; exit status 0."""
-    _one_thread(options.device)
+    _prepare(options.device)
     dataset = Dataset.load(options.data)
     resumed = options.resume and (options.out / checkpoints.NAME).exists()
     # a run goes on with the settings it began with
@@ -82,7 +82,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 def run_evaluate(options: argparse.Namespace) -> int:
     """Evaluates; exit status 0, also where rollouts diverge: the report says so."""
-    _one_thread("cpu")
+    _prepare("cpu")
     dataset = Dataset.load(options.data)
     simulator = checkpoints.load(options.model)
     render = Renderer(dataset.cameras, dataset.radius)
@@ -110,8 +110,7 @@ def run_table(options: argparse.Namespace) -> int:
             print(f"{each.scene}, {each.model}, seed {each.seed}: {each.left() or 'over'}, {each.folder}")
         return 0
     count = checks.integer("processes", options.processes, 1, 256)
-    if options.device != "cpu":
-        _one_thread(options.device)
+    _prepare(options.device)
 
     def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
@@ -146,9 +145,14 @@ def _report(report: Report, folder: Path | None) -> None:
     print(", ".join(f"{name} {value:.4g}" for name, value in summary.items() if value is not None))
 
 
-def _one_thread(device: str) -> None:
-    """Small networks on cores that others use, too, are ten times slower with threads that wait for each other."""
+def _prepare(device: str) -> None:
+    """Refuses a device that is not there; on a CPU torch uses one thread.
+
+    Small networks on cores that others use, too, are ten times slower with threads that wait for each other.
+    """
     if device == "cpu":
         torch.set_num_threads(1)
+    elif device.partition(":")[0] != "cuda":
+        raise ArgumentError(f"device: expected cpu or cuda, got {device!r}")
     elif not torch.cuda.is_available():
         raise ArgumentError(f"device: expected cpu, as torch finds no GPU here, got {device!r}")

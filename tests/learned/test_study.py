@@ -112,10 +112,14 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     plan["settings"]["learning_rate"] = 1e-3
     file.write_text(json.dumps(plan))
     assert main([*words, "--dry"]) == 0 and "2 iterations to do" in capsys.readouterr().out
-    assert main(words) == 0
+    gpu = torch.cuda.is_available()
+    assert main([*words, "--device", "cuda" if gpu else "cpu"]) == 0
     assert checkpoint.stat().st_mtime_ns != before
     assert main(["evaluate", str(checkpoint.parent), str(folder)]) == 0
     assert "chamfer_diameters" in capsys.readouterr().out
+    for device in ("gpu", *(() if gpu else ("cuda",))):
+        assert main([*words, "--device", device]) == 2
+        assert "device: expected cpu" in capsys.readouterr().err
 
 
 def test_curves_of_a_table_lie_in_one_file(tmp_path: Path) -> None:
