@@ -29,8 +29,9 @@ SIMD = {
 }
 #: for builds that are run once: a function of a header is compiled once a file, not wherever it is called
 NO_INLINE = ["-DGG_NO_INLINE"]
-#: checks of addresses are calls, debugging information has lines without variables, and little is optimised: a fifth of
-#: the time to build; no check is left out, and the lines that are told are the same
+#: checks of addresses are calls, but in kernels of wide vectors, of which calls check byte by byte; debugging
+#: information has lines without variables, and little is optimised: a fifth of the time to build; no check is left out,
+#: and the lines that are told are the same
 SANITIZED = [
     *("-Og", *NO_INLINE, "-g1"),
     *("-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
@@ -67,11 +68,18 @@ def run(command: list[str], **options: object) -> str:
     return done.stdout
 
 
+def command_of(compiler: list[str], flags: list[str], source: Path) -> list[str]:
+    """The command that compiles one C file, without its folders of headers and its names."""
+    simd = SIMD.get(source.name, []) if platform.machine() == "x86_64" else []
+    if source.name in SIMD:
+        flags = [flag for flag in flags if not any(flag in calls for calls in CALLS.values())]
+    return [*compiler, *FLAGS, *flags, *simd]
+
+
 def compile_one(compiler: list[str], flags: list[str], source: Path, target: Path) -> None:
     """Compiles one C file."""
     stb = [f"-I{place}" for place in STB_PLACES if place and (Path(place) / "stb_image_write.h").is_file()][:1]
-    simd = SIMD.get(source.name, []) if platform.machine() == "x86_64" else []
-    run([*compiler, *FLAGS, *flags, *simd, *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", str(target)])
+    run([*command_of(compiler, flags, source), *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", str(target)])
 
 
 def objects(name: str, compiler: list[str], flags: list[str]) -> dict[Path, Path]:
@@ -79,7 +87,8 @@ def objects(name: str, compiler: list[str], flags: list[str]) -> dict[Path, Path
     folder = ROOT / "build" / "engine" / name
     folder.mkdir(parents=True, exist_ok=True)
     targets = {source: folder / f"{k}_{source.stem}.o" for k, source in enumerate(sources())}
-    state = hashlib.sha256(repr([compiler, FLAGS, flags, run([*compiler, "--version"])]).encode())
+    commands = [command_of(compiler, flags, source) for source in targets]
+    state = hashlib.sha256(repr([commands, run([*compiler, "--version"])]).encode())
     for path in sorted((ROOT / "csrc").rglob("*.[ch]")):
         state.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     made = folder / "made"

@@ -149,9 +149,7 @@ def read_plan(path: Path, out: Path) -> list[Run]:
     return runs
 
 
-def train_table(
-    runs: list[Run], out: Path, processes: int, say: Callable[[str], None], device: str = "cpu"
-) -> bool:
+def train_table(runs: list[Run], out: Path, processes: int, say: Callable[[str], None], device: str = "cpu") -> bool:
     """Does all runs that are not over, and writes the table after each.
 
     Args:

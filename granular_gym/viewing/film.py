@@ -107,13 +107,13 @@ class Film:
             raise ArgumentError(f"picture: expected {self._shape}, the size of the first, got {picture.shape}")
         if self._writer is None:
             raise self._failed()
-        with _uninterrupted():
+        with _quiet(), _uninterrupted():
             try:
                 self._writer.append_data(picture)
             except OSError as error:
                 # close now: the encoder would otherwise run until this process ends
                 writer, self._writer = self._writer, None
-                with _quiet(), contextlib.suppress(OSError):
+                with contextlib.suppress(OSError):
                     writer.close()
                 raise self._failed() from error
             self.count += 1

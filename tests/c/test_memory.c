@@ -17,7 +17,8 @@
 #define GRAINS   160
 #define MAX_ENVS 4
 #define STEPS    6
-#define SUBSTEPS 25
+#define SUBSTEPS 12
+#define DT       2e-3
 
 static float position[3 * GRAINS], radius[GRAINS];
 static int32_t material[GRAINS];
@@ -132,7 +133,7 @@ static gg_status plough(gg_world *w, int s) {
         targets[7 * e + 2] = 0.1f - 0.015f * (float)(s + 1);
         targets[7 * e + 3] = 1.0f;
     }
-    return gg_world_step(w, 1e-3, SUBSTEPS, targets, NULL, NULL);
+    return gg_world_step(w, DT, SUBSTEPS, targets, NULL, NULL);
 }
 
 /* ---- creation ---- */
@@ -373,14 +374,14 @@ static void test_failed_growth_left_alone(void) {
         for (int e = 0; e < 2; e++) {
             path[2 * k + e] = hash_of(w, e);
         }
-        CHECK(gg_world_step(w, 1e-3, 1, NULL, NULL, NULL) == GG_OK);
+        CHECK(gg_world_step(w, DT, 1, NULL, NULL, NULL) == GG_OK);
     }
     gg_world_destroy(w);
     int failures = 0;
     for (long n = 1;; n++) {
         w = world_of(2, 1);
         arm(n, n);
-        gg_status status = gg_world_step(w, 1e-3, TOTAL, NULL, NULL, NULL);
+        gg_status status = gg_world_step(w, DT, TOTAL, NULL, NULL, NULL);
         if (!disarm()) {
             gg_world_destroy(w);
             break;
@@ -397,12 +398,12 @@ static void test_failed_growth_left_alone(void) {
         }
         CHECK(at[0] < TOTAL || at[1] < TOTAL);
         /* another length: not the step that failed */
-        CHECK(gg_world_step(w, 1e-3, 1, NULL, NULL, NULL) == GG_OK);
+        CHECK(gg_world_step(w, DT, 1, NULL, NULL, NULL) == GG_OK);
         for (int e = 0; e < 2; e++) {
             CHECK(at[e] == TOTAL || hash_of(w, e) == path[2 * (at[e] + 1) + e]);
         }
         /* the step that failed is forgotten by then */
-        CHECK(gg_world_step(w, 1e-3, 2, NULL, NULL, NULL) == GG_OK);
+        CHECK(gg_world_step(w, DT, 2, NULL, NULL, NULL) == GG_OK);
         for (int e = 0; e < 2; e++) {
             CHECK(at[e] + 3 > TOTAL || hash_of(w, e) == path[2 * (at[e] + 3) + e]);
         }

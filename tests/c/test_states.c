@@ -314,11 +314,7 @@ static void test_no_rolling_impulses(void) {
 }
 
 int main(int argc, char **argv) {
-#ifdef __SANITIZE_ADDRESS__
-    long mutations = 20000;
-#else
-    long mutations = 100000;
-#endif
+    const long mutations = CHECK_TIMES(100000, 8000);
     test_several();
     test_no_rolling_impulses();
     test_mutations(argc > 1 ? atol(argv[1]) : mutations);
