@@ -29,9 +29,9 @@ SIMD = {
 }
 #: for builds that are run once: a function of a header is compiled once a file, not wherever it is called
 NO_INLINE = ["-DGG_NO_INLINE"]
-#: checks of addresses are calls, but in kernels of wide vectors, of which calls check byte by byte; debugging
-#: information has lines without variables, and little is optimised: a fifth of the time to build; no check is left out,
-#: and the lines that are told are the same
+#: checks of addresses are calls, debugging information has lines without variables, and little is optimised: a fifth of
+#: the time to build; the lines that are told are the same. Kernels of wide vectors are checked in line, where calls
+#: would look at every byte of 64: at the first and the last, as gaps between arrays are wider
 SANITIZED = [
     *("-Og", *NO_INLINE, "-g1"),
     *("-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
