@@ -95,7 +95,7 @@ def compile_flags() -> tuple[list[str], list[str]]:
 
 
 CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
-#: the only C file that differs with CUDA
+#: what stands in for it
 NO_CUDA_SOURCE = "csrc/backend/no_cuda.c"
 #: values of GG_CUDA with which kernels run on the CPU, and their flags. Calls for loads and stores are made after most
 #: optimisations; lines are named where they are told
@@ -219,7 +219,7 @@ def remove_others(extension: Path) -> None:
 class BuildExtension(build_ext):
     """build_ext with flags for each file, parallel compilation, and objects that are kept while nothing changes.
 
-    Builds for nvcc, for the emulator and without CUDA share the objects of all C files but one.
+    Builds for nvcc, for the emulator and without CUDA share the objects of all C files.
     """
 
     def finalize_options(self) -> None:
@@ -243,9 +243,7 @@ class BuildExtension(build_ext):
         if os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key:
             return
         print("granular_gym: compiling the CUDA backend", file=sys.stderr)
-        done = subprocess.run(
-            [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE
-        )
+        done = subprocess.run([*command, "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE)
         output = done.stderr.decode(errors="replace")
         if "-Xptxas=-v" in command:
             # registers, spills and shared memory of each kernel: tools/cuda_kernels.py checks those of the default
@@ -287,15 +285,16 @@ class BuildExtension(build_ext):
         if cuda is None:
             print("granular_gym: built without CUDA (no nvcc)", file=sys.stderr)
         else:
+            ext.sources.remove(NO_CUDA_SOURCE)
             self.link_cuda(ext, cuda)
         os.makedirs(self.build_temp, exist_ok=True)
-        # an extension newer than its sources is linked again where it was linked of other objects, as with CUDA
+        # an extension newer than its objects is linked again where it was linked of others, as with CUDA
         target = os.path.abspath(self.get_ext_fullpath(ext.name))
         linked = Path(self.build_temp).parent / f"{hashlib.sha256(target.encode()).hexdigest()[:16]}.linked"
         parts = repr([self.build_temp, cuda, ext.extra_objects, ext.extra_link_args])
         if not linked.exists() or linked.read_text() != parts:
             linked.unlink(missing_ok=True)
-            self.force = True
+            Path(target).unlink(missing_ok=True)
         compiler = self.compiler
         plain_one, plain_all = compiler._compile, compiler.compile
         version = compiler_version(compiler.compiler_so[:1])
@@ -303,8 +302,6 @@ class BuildExtension(build_ext):
 
         def compile_one(obj, src, extension, cc_args, postargs, pp_opts):
             flags = [*postargs, *own_flags(src, gcc)]
-            if cuda is not None and src == NO_CUDA_SOURCE:
-                flags.append("-DGG_CUDA=1")
             # folders of headers do not count: an isolated environment has its own, with the same headers
             words = [word for word in (*cc_args, *pp_opts) if not word.startswith("-I")]
             key = state + " ".join([*compiler.compiler_so, *words, *flags])

@@ -1,8 +1,10 @@
-"""engine.py: the engine without Python (everything in csrc/ but csrc/py), built for tests of it as build/engine/<name>.
+"""engine.py: the engine without Python (everything in csrc/ but csrc/py), for tests of it: the extension's objects, and
+builds with other flags and compilers.
 
-A build is made once and kept until the sources, the flags or the compiler change: tests of several files share it.
+A build is made once as build/engine/<name> and kept until the sources, the flags or the compiler change: tests of
+several files share it.
 
-python -m testbed.engine [name ...]: makes builds beforehand, by default the sanitized one, which takes the longest.
+python -m testbed.engine NAME ...: makes builds beforehand.
 """
 
 from __future__ import annotations
@@ -14,8 +16,11 @@ import platform
 import shlex
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from testbed.emulated import build_as
 
 ROOT = Path(__file__).resolve().parents[1]
 #: as setup.py
@@ -44,16 +49,28 @@ STB_PLACES = [os.environ.get("STB_INCLUDE_DIR"), "/usr/include/stb", "/usr/local
 
 
 def compiler() -> list[str]:
-    """The C compiler of the C tests."""
+    """The C compiler of the C tests, as of setup.py."""
     return shlex.split(os.environ.get("CC", "gcc"))
 
 
-def flags_of(build: str) -> tuple[str, list[str]]:
-    """The name and the flags of a build for the C tests: plain or sanitized."""
+def calls() -> list[str]:
+    """The flag by which this compiler makes checks of addresses calls."""
     name = Path(compiler()[0]).name
-    if build == "plain":
-        return f"{name}-native", [*WARN, *NATIVE]
-    return build, [*WARN, *SANITIZED, *next((flags for kind, flags in CALLS.items() if kind in name), [])]
+    return next((flags for kind, flags in CALLS.items() if kind in name), [])
+
+
+#: the compiler and the flags of each build. The extension is the one with inlining; where its objects are linked with a
+#: program, these are the program's flags
+SHIPPED = "extension"
+BUILDS = {
+    SHIPPED: (compiler(), [*WARN, *NATIVE, *NO_INLINE]),
+    "sanitized": (compiler(), [*WARN, *SANITIZED, *calls()]),
+    "gcc-native": (["gcc"], [*WARN, *NATIVE, *NO_INLINE]),
+    "clang-native": (["clang"], ["-w", *NATIVE, *NO_INLINE]),
+    # the operations are those of the source
+    "gcc-O0": (["gcc"], ["-w", "-O0", *NO_INLINE]),
+    "clang-O0": (["clang"], ["-w", "-O0", *NO_INLINE]),
+}
 
 
 def sources() -> list[Path]:
@@ -68,27 +85,37 @@ def run(command: list[str], **options: object) -> str:
     return done.stdout
 
 
-def command_of(compiler: list[str], flags: list[str], source: Path) -> list[str]:
+def command_of(build: str, source: Path) -> list[str]:
     """The command that compiles one C file, without its folders of headers and its names."""
+    command, flags = BUILDS[build]
     simd = SIMD.get(source.name, []) if platform.machine() == "x86_64" else []
     if source.name in SIMD:
-        flags = [flag for flag in flags if not any(flag in calls for calls in CALLS.values())]
-    return [*compiler, *FLAGS, *flags, *simd]
+        flags = [flag for flag in flags if flag not in calls()]
+    return [*command, *FLAGS, *flags, *simd]
 
 
-def compile_one(compiler: list[str], flags: list[str], source: Path, target: Path) -> None:
-    """Compiles one C file."""
+def compile_one(build: str, source: Path, target: Path) -> None:
+    """Compiles one C file as a build does; for the extension, a program's."""
     stb = [f"-I{place}" for place in STB_PLACES if place and (Path(place) / "stb_image_write.h").is_file()][:1]
-    run([*command_of(compiler, flags, source), *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", str(target)])
+    run([*command_of(build, source), *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", str(target)])
 
 
-def objects(name: str, compiler: list[str], flags: list[str]) -> dict[Path, Path]:
-    """The object of each source file, built with these flags on all processors."""
-    folder = ROOT / "build" / "engine" / name
+def of_extension() -> dict[Path, Path]:
+    """The object of each source file that setup.py made, with CUDA or without; compiles what has changed."""
+    build_as("0", ROOT / "build" / "engine" / SHIPPED)
+    made = ROOT / "build" / f"temp.{sysconfig.get_platform()}-{sys.implementation.cache_tag}" / "_O3__g0__Werror"
+    return {source: made / source.relative_to(ROOT).with_suffix(".o") for source in sources()}
+
+
+def objects(build: str) -> dict[Path, Path]:
+    """The object of each source file, built on all processors."""
+    if build == SHIPPED:
+        return of_extension()
+    folder = ROOT / "build" / "engine" / build
     folder.mkdir(parents=True, exist_ok=True)
     targets = {source: folder / f"{k}_{source.stem}.o" for k, source in enumerate(sources())}
-    commands = [command_of(compiler, flags, source) for source in targets]
-    state = hashlib.sha256(repr([commands, run([*compiler, "--version"])]).encode())
+    commands = [command_of(build, source) for source in targets]
+    state = hashlib.sha256(repr([commands, run([*BUILDS[build][0], "--version"])]).encode())
     for path in sorted((ROOT / "csrc").rglob("*.[ch]")):
         state.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     made = folder / "made"
@@ -100,12 +127,11 @@ def objects(name: str, compiler: list[str], flags: list[str]) -> dict[Path, Path
             # the longest files first
             order = sorted(targets, key=lambda source: (source.parent.name != "backend", str(source)))
             with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                list(pool.map(lambda source: compile_one(compiler, flags, source, targets[source]), order))
+                list(pool.map(lambda source: compile_one(build, source, targets[source]), order))
             made.write_text(state.hexdigest())
     return targets
 
 
 if __name__ == "__main__":
-    for wanted in sys.argv[1:] or ["sanitized"]:
-        build, chosen = flags_of(wanted)
-        objects(build, compiler(), chosen)
+    for wanted in sys.argv[1:]:
+        objects(wanted)

@@ -1,5 +1,4 @@
 /* no_cuda.c: stands in for the CUDA backend where the package was built without nvcc. */
-#ifndef GG_CUDA
 #include <stdio.h>
 
 #include "cuda.h"
@@ -131,7 +130,3 @@ void gg_cuda_profile(gg_cuda *cuda, double *seconds) {
     (void)cuda;
     (void)seconds;
 }
-#else
-/* ISO C forbids an empty translation unit */
-typedef int gg_cuda_is_built;
-#endif

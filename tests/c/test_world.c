@@ -400,7 +400,7 @@ static void test_matter(void) {
         d.thread_count = k ? 4 : 1;
         gg_world *w = world_of(&d);
         const float target[7] = {0.0f, 0.0f, 0.07f, 1.0f, 0.0f, 0.0f, 0.0f};
-        CHECK(gg_world_step(w, 5e-3, 10, target, NULL, NULL) == GG_OK);
+        CHECK(gg_world_step(w, 5e-3, CHECK_TIMES(10, 4), target, NULL, NULL) == GG_OK);
         gg_env_stats stats;
         CHECK(gg_world_get_stats(w, &stats) == GG_OK);
         CHECK(stats.tool_contact_count > 50 && !stats.diverged && !stats.unsolved_count);

@@ -1,4 +1,6 @@
-"""Same bits without optimisation, and from gcc and clang with optimisation for this machine: tests/c/hash_scene.c."""
+"""Same bits without optimisation, from the extension's objects, and from gcc and clang with optimisation for this
+machine: tests/c/hash_scene.c.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engine import NATIVE, NO_INLINE, ROOT, SAME_BITS, WARN, compile_one, objects, run
+from testbed.engine import BUILDS, NO_INLINE, ROOT, SAME_BITS, SHIPPED, compile_one, objects, run
 
-#: quiet but for the one that tests/unit/test_c.py also uses; by clang, of which no wheel is made, without inlining
-BUILDS = {
-    "gcc-native": ("gcc", [*WARN, *NATIVE]),
-    "clang-O3-native": ("clang", ["-w", *NATIVE, *NO_INLINE]),
-}
-#: without optimisation and inlining the operations are those of the source, so one of these is the reference: the one
-#: built sooner
-PLAIN = {"clang-O0": ("clang", ["-w", "-O0", *NO_INLINE]), "gcc-O0": ("gcc", ["-w", "-O0", *NO_INLINE])}
+#: without optimisation and inlining the operations are those of the source: the reference is the build made sooner
 REFERENCE = "clang-O0" if shutil.which("clang") else "gcc-O0"
 #: compiled as C++ by nvcc, as host code of a CUDA program: the phases and the scalar solver; the rest is gcc's
 BY_NVCC = ("cpu.c", "kernels.c")
@@ -36,16 +31,16 @@ def build(name: str, folder: Path) -> Path:
     """Builds the engine and the scene; the path of the program."""
     on_nvcc = name == "nvcc-host"
     base = "gcc-native" if on_nvcc else name
-    compiler, flags = {**BUILDS, **PLAIN}[base]
-    for needed in [compiler, *(["nvcc"] if on_nvcc else [])]:
+    compiler, flags = BUILDS[base]
+    for needed in [compiler[0], *(["nvcc"] if on_nvcc else [])]:
         if not shutil.which(needed):
             pytest.skip(f"no compiler {needed}")
-    engine = dict(objects(base, [compiler], flags))
+    engine = dict(objects(base))
     if on_nvcc:
         engine |= {source: by_nvcc(source, folder) for source in engine if source.name in BY_NVCC}
     scene, program = folder / "hash_scene.o", folder / "hash_scene"
-    compile_one([compiler], flags, SCENE, scene)
-    link = ["nvcc", "-cudart=static", "-Xcompiler=-pthread"] if on_nvcc else [compiler, "-pthread", *flags]
+    compile_one(base, SCENE, scene)
+    link = ["nvcc", "-cudart=static", "-Xcompiler=-pthread"] if on_nvcc else [*compiler, "-pthread", *flags]
     run([*link, *map(str, engine.values()), str(scene), "-lm", "-o", str(program)])
     return program
 
@@ -57,7 +52,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [REFERENCE, *BUILDS, "nvcc-host"])
+@pytest.mark.parametrize("name", [REFERENCE, SHIPPED, "gcc-native", "clang-native", "nvcc-host"])
 def test_builds_agree(name: str, reference: str, tmp_path: Path) -> None:
     """Every kernel that this processor runs, on three threads, and the widest one on one."""
     program = build(name, tmp_path)

@@ -90,7 +90,7 @@ def test_bell(kernel: str, settings: dict[str, Any]) -> None:
             world.set_gravity((0.0, 0.0, -20.0), envs=[1])
         for k in range(6):
             for world in (cpu, gpu):
-                world.step(1e-4, 200, tool_poses=poses(k, world))
+                world.step(1e-4, 100, tool_poses=poses(k, world))
             same(cpu, gpu)
         assert int(cpu.stats["contact_count"].min()) > 10
         assert np.abs(cpu.wrenches).max() > 0

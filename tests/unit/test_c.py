@@ -1,4 +1,4 @@
-"""Builds and runs the C tests, plain and under AddressSanitizer with UndefinedBehaviorSanitizer.
+"""Builds and runs the C tests, with the extension's objects and under AddressSanitizer and UndefinedBehaviorSanitizer.
 
 Each tests/c/test_*.c is one program, linked with the engine (everything in csrc/ but csrc/py).
 """
@@ -13,35 +13,37 @@ from pathlib import Path
 import pytest
 
 import granular_gym as gg
-from testbed.engine import ROOT, SAME_BITS, compile_one, compiler, flags_of, objects, run
+from testbed.engine import BUILDS, ROOT, SAME_BITS, SHIPPED, compile_one, objects, run
 
 TESTS = sorted((ROOT / "tests" / "c").glob("test_*.c"))
-# these tests replace functions that the engine calls
+#: these tests replace functions that the engine calls
 WRAPPED = {
     "test_memory": ["malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"],
     "test_thread_faults": ["pthread_create"],
 }
 
 
-@pytest.fixture(scope="session", params=["plain", "sanitized"])
+@pytest.fixture(scope="session", params=[SHIPPED, "sanitized"])
 def engine(request, tmp_path_factory):
-    """Flags of one build and the archive of the engine built with them."""
-    if not shutil.which(compiler()[0]):
-        pytest.skip(f"no C compiler {compiler()[0]}")
-    name, flags = flags_of(request.param)
-    folder = tmp_path_factory.mktemp(request.param)
-    archive = folder / "libgg.a"
-    run(["ar", "rcs", str(archive), *map(str, objects(name, compiler(), flags).values())])
-    return flags, archive, folder
+    """The name of a build and the archive of its objects."""
+    build = request.param
+    compiler = BUILDS[build][0][0]
+    if not shutil.which(compiler):
+        pytest.skip(f"no C compiler {compiler}")
+    archive = tmp_path_factory.mktemp(build) / "libgg.a"
+    run(["ar", "rcs", str(archive), *map(str, objects(build).values())])
+    return build, archive
 
 
 @pytest.mark.parametrize("test", TESTS, ids=[path.stem for path in TESTS])
 def test_c(test: Path, engine):
-    flags, archive, folder = engine
+    build, archive = engine
+    compiler, flags = BUILDS[build]
+    folder = archive.parent
     built, program = folder / f"{test.stem}.o", folder / test.stem
-    compile_one(compiler(), flags, test, built)
+    compile_one(build, test, built)
     wraps = [f"-Wl,--wrap={name}" for name in WRAPPED.get(test.stem, [])]
-    run([*compiler(), "-pthread", *flags, *wraps, str(built), str(archive), "-lm", "-o", str(program)])
+    run([*compiler, "-pthread", *flags, *wraps, str(built), str(archive), "-lm", "-o", str(program)])
     environment = {
         **os.environ,
         "ASAN_OPTIONS": "detect_leaks=1",
