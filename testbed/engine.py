@@ -59,8 +59,8 @@ def calls() -> list[str]:
     return next((flags for kind, flags in CALLS.items() if kind in name), [])
 
 
-#: the compiler and the flags of each build. The extension is the one with inlining; where its objects are linked with a
-#: program, these are the program's flags
+#: the compiler and the flags of each build; of the extension, whose objects setup.py makes, those of the programs that
+#: are linked with them
 SHIPPED = "extension"
 BUILDS = {
     SHIPPED: (compiler(), [*WARN, *NATIVE, *NO_INLINE]),
