@@ -1,4 +1,4 @@
-"""bounds.py: corners of a scene and what happens at its faces."""
+"""bounds.py: corners of a scene, what happens at its faces, and vectors, which in the plane are given as (x, y)."""
 
 from __future__ import annotations
 
@@ -53,3 +53,16 @@ def corners(value: Any) -> NDArray[np.float32]:
     if not (bounds[0] < bounds[1]).all():
         raise ArgumentError(f"bounds: expected lower < upper along each axis, got {bounds.tolist()}")
     return bounds
+
+
+def vector(name: str, value: Any, planar: bool) -> NDArray[np.float32]:
+    """(3,) from what was given, which in the plane is (2,)."""
+    if not planar:
+        return checks.vector(name, value)
+    return np.append(checks.floats(name, value, (2,)), np.float32(0.0))
+
+
+def vectors(name: str, value: Any, count: int | None, planar: bool) -> NDArray[np.float32]:
+    """(n, 3) from what was given, which in the plane is (n, 2); count: how many there must be."""
+    values = checks.floats(name, value, (count, 2 if planar else 3))
+    return np.column_stack([values, np.zeros(len(values), np.float32)]) if planar else values.copy()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks, names
 from granular_gym.engine.bonds import bond_arrays, check_pairs
-from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
+from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners, vector, vectors
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.clumps import ClumpGroup, clump_arrays, group, random_orientations
 from granular_gym.engine.continuum import (
@@ -94,7 +94,7 @@ class Scene:
         self.bounds: NDArray[np.float32] = np.column_stack([given, [-half, half]]) if self.planar else given
         if gravity is None:
             gravity = (0.0, -9.81) if self.planar else (0.0, 0.0, -9.81)
-        self.gravity: NDArray[np.float32] = self._vector("gravity", gravity)
+        self.gravity: NDArray[np.float32] = vector("gravity", gravity, self.planar)
         if float(np.abs(self.gravity).max()) > 1e6:
             raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
         self.boundary: NDArray[np.int32] = boundary_faces(boundary, self.planar)
@@ -128,16 +128,6 @@ class Scene:
     def grain_count(self) -> int:
         """Grains added so far."""
         return sum(len(group.radii) for group in self._grains)
-
-    def _vectors(self, name: str, value: Any, count: int | None) -> NDArray[np.float32]:
-        """(n, 3) from what was given, which in the plane is (n, 2)."""
-        values = checks.floats(name, value, (count, 2 if self.planar else 3))
-        return np.column_stack([values, np.zeros(len(values), np.float32)]) if self.planar else values.copy()
-
-    def _vector(self, name: str, value: Any) -> NDArray[np.float32]:
-        if not self.planar:
-            return checks.vector(name, value)
-        return np.append(checks.floats(name, value, (2,)), np.float32(0.0))
 
     # ---- materials ----
 
@@ -294,7 +284,7 @@ class Scene:
             angular_velocities: of clumps (n, 3) [rad/s]; None: 0.
         """
         index = self._material("material", material)
-        points = self._vectors("positions", positions, None)
+        points = vectors("positions", positions, None, self.planar)
         if self.planar and (self.materials[index].shape is None or radius is not None):
             raise ArgumentError("material: expected one with a shape and no radius, as the scene is planar")
         if angles is not None and not self.planar:
@@ -321,7 +311,7 @@ class Scene:
         if velocities is None:
             motion = np.zeros((count, 3), np.float32)
         else:
-            motion = self._vectors("velocities", velocities, count)
+            motion = vectors("velocities", velocities, count, self.planar)
         turned = np.array(
             np.broadcast_to(checks.angles("angles", 0.0 if angles is None else angles, (), (count,)), count)
         )
@@ -458,7 +448,7 @@ class Scene:
         elif points is not None:
             places, radius = checks.floats("points", points, (None, 3)).astype(np.float64), sphere_of(distance)
         else:
-            low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+            low, high = (vector(n, v, self.planar).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
             if heights is None:
                 places, radius = fill(low, high, distance)
             else:
@@ -537,7 +527,7 @@ class Scene:
             ArgumentError: more grains than fit; the message says how many do.
         """
         index = self._material("material", material)
-        low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+        low, high = (vector(n, v, self.planar).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
         key = checks.seed("seed", seed)
         if radius is None or self.planar:
             radius = self.materials[index].radius
