@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks, names
-from granular_gym.engine.bonds import bond_arrays, check_pairs
-from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners, vector
+from granular_gym.engine.bonds import bond_arrays
+from granular_gym.engine.bounds import boundary_faces, corners, vector
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.clumps import clump_arrays, group
 from granular_gym.engine.continuum import (
@@ -37,6 +37,7 @@ from granular_gym.engine.scene_arrays import (
     shape_arrays,
     tool_arrays,
 )
+from granular_gym.engine.scene_bonds import SceneBonds
 from granular_gym.engine.scene_continuum import SceneContinuum
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.tool_mass import tool_mass
@@ -49,7 +50,7 @@ from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, as_sdf
 
 
-class Scene(SceneContinuum):
+class Scene(SceneBonds, SceneContinuum):
     """The description of one env.
 
     With corners of two numbers the scene is planar: its grains are shapes (`Shape2D`) in the plane z = 0, positions and
@@ -222,33 +223,6 @@ class Scene(SceneContinuum):
         )
         new.add_continuum(index, points=places, spacing=spacing)
         return new
-
-    def add_bonds(self, pairs: Any, lengths: Any = None) -> None:
-        """Bonds pairs of grains, for `Solver(mode="table")` alone, which reads their forces from tables of their own.
-
-        A bond lasts: where it is longer than its table reaches no force acts, until it is short enough again.
-
-        Args:
-            pairs: (n, 2) ids of grains, each pair once.
-            lengths: at rest, distances of centres, one for all or (n,) [m]; None: the distances as placed.
-
-        Raises:
-            ArgumentError: no such grain, a pair twice, a length that is not above 0, or a scene without spheres.
-        """
-        if self.planar or self.spacing is not None or any(each.clumps is not None for each in self._grains):
-            raise ArgumentError("add_bonds: expected a scene of lone spheres")
-        ids = checks.integers("pairs", pairs, (None, 2), 0, max(self.grain_count - 1, 0))
-        new = check_pairs(ids, self._bonded)
-        if lengths is None and len(ids):
-            points = np.concatenate([each.positions for each in self._grains]).astype(np.float64)
-            lengths = np.linalg.norm(points[ids[:, 0]] - points[ids[:, 1]], axis=1)
-        rest = checks.floats("lengths", 0.0 if lengths is None else lengths, (), (len(ids),))
-        if len(ids) and not 0.0 < float(rest.min()) <= float(rest.max()) <= LARGEST_LENGTH:
-            worst = rest.min() if rest.min() <= 0.0 else rest.max()
-            raise ArgumentError(f"lengths: expected lengths > 0 up to {LARGEST_LENGTH:g} m, got {float(worst):g}")
-        if len(ids):
-            self._bonds.append((ids, np.array(np.broadcast_to(rest, (len(ids),)))))
-            self._bonded |= new
 
     # ---- tools and cameras ----
 
