@@ -1,7 +1,8 @@
-"""scene.py: the description a world is built from: bounds, materials, grains, tools, cameras.
+"""scene.py: the description a world is built from: bounds and air, and the whole of what its parts add.
 
-A Scene is plain data in Python; nothing is simulated here. `Scene.freeze` turns it into the arrays that the engine
-takes, and `Scene.build` makes a world of them. Every value is checked where it is given.
+The parts: scene_materials.py, scene_grains.py, scene_continuum.py, scene_bonds.py, scene_tools.py (with cameras),
+scene_bodies.py. A Scene is plain data in Python; nothing is simulated here. `Scene.freeze` turns it into the arrays
+that the engine takes, and `Scene.build` makes a world of them. Every value is checked where it is given.
 """
 
 from __future__ import annotations
@@ -18,11 +19,7 @@ from granular_gym.base import checks
 from granular_gym.engine.bonds import bond_arrays
 from granular_gym.engine.bounds import boundary_faces, corners, vector
 from granular_gym.engine.clumps import clump_arrays
-from granular_gym.engine.continuum import (
-    Continuum,
-    continuum_arrays,
-    warn_of_thin_tools,
-)
+from granular_gym.engine.continuum import Continuum, continuum_arrays, warn_of_thin_tools
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.materials import NO_AIR, Air, Material, meet
 from granular_gym.engine.overlaps import judge
@@ -112,7 +109,7 @@ class Scene(SceneBodies, SceneBonds, SceneContinuum):
             f"cameras={list(self.cameras)})"
         )
 
-    # ---- as other matter ----
+    # ---- as continuous matter ----
 
     def as_continuum(
         self, material: int | str, continuum: Continuum, points: Any, solid_fraction: float, spacing: float
