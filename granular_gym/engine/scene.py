@@ -126,11 +126,13 @@ class Scene(SceneBodies, SceneBonds, SceneContinuum):
             spacing: of the nodes of the grid [m].
 
         Raises:
-            ArgumentError: a value that makes no sense; grains of another material, or clumps.
+            ArgumentError: a value that makes no sense; grains of another material, clumps, or bonds.
         """
         index = self._material("material", material)
         if any(each.material != index or each.clumps is not None for each in self._grains):
             raise ArgumentError("material: expected that of all grains of the scene, which are single spheres")
+        if self._bonds:
+            raise ArgumentError("as_continuum: expected a scene without bonds")
         places = checks.floats("points", points, (self.grain_count, 3))
         share = checks.number("solid_fraction", solid_fraction, 0.0, 1.0, above=True)
         self._check_continuum(continuum, None, None, False)

@@ -225,6 +225,9 @@ def test_a_scene_of_grains_becomes_one_of_a_continuum() -> None:
     for given, message in bad:
         with pytest.raises(gg.ArgumentError, match=message):
             scene.as_continuum(*given)
+    scene.add_bonds([[0, 1]])
+    with pytest.raises(gg.ArgumentError, match="^as_continuum: expected a scene without bonds"):
+        scene.as_continuum("sand", matter, places, 0.5, 0.4)
 
 
 @pytest.mark.parametrize(
