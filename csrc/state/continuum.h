@@ -70,13 +70,14 @@ typedef struct gg_continuum_point {
 
 /* the Hessian of a particle in single precision, times its volume and dt^2; symmetric matrices as gg_sym. Along flow
  * stress does not rise by `soften`. */
-typedef struct gg_continuum_tangent { /* 5 x 16 bytes, which product.h reads as they are */
+typedef struct gg_continuum_tangent { /* 5 x 16 bytes, which quad_cells.h reads as they are */
     /* from the nearer edge of its cell, in units of the grid's spacing; < 0: from the upper one */
     GG_ALIGNED(16) float off[3];
+    float pressed; /* beside liquids: volume times dt, by which the slope of the pressure pushes it [m3 s] */
     float bulk, shear, soften; /* [J]; bulk: less a third of shear */
     float lever[6], flow[6];
-    int32_t halo;
-    int32_t more; /* whether it has contacts, or is beside liquids */
+    int16_t halo;
+    int16_t touches; /* whether it has contacts */
 } gg_continuum_tangent;
 
 /* contact of a particle with a part of a tool within a substep */

@@ -39,11 +39,17 @@ namespace gg_single {
 #define GG_TANGENT_VALUE float
 #define GG_TANGENT_HALF  0.5f
 #include "../../solvers/continuum/tangent_values.h"
+#define GG_FLOW(name)     gg_flow_##name
+#define GG_FLOW_VALUE     float
+#define GG_FLOW_ADD(a, b) ((a) + (b))
+#define GG_FLOW_MUL(a, b) ((a) * (b))
+#include "../../solvers/continuum/flow_values.h"
 } // namespace gg_single
 
 /* ---- nodes ---- */
 
-/* Calls each(node, sums) for the team's share of nodes, a thread each; then adds up `sums` of these over blocks of nodes */
+/* Calls each(node, sums) for the team's share of nodes, a thread each; then adds up `sums` of these over blocks of nodes,
+ * -1: leaves what is there */
 template <int sums, class Each>
 __device__ __forceinline__ void gg_each_node(const gg_gpu_team *team, const gg_view *v, int64_t e, Each each) {
     const int32_t at_once = GG_THREADS / GG_NODES, local = (int32_t)threadIdx.x % GG_NODES;
@@ -56,7 +62,7 @@ __device__ __forceinline__ void gg_each_node(const gg_gpu_team *team, const gg_v
             each(gg_node_of(v, e, n, local), &own);
         }
         double total = 0.0;
-        if (sums) {
+        if (sums > 0) {
             for (int c = 0; c < sums; c++) {
                 parts[c][threadIdx.x] = own.of[c];
             }
@@ -66,7 +72,7 @@ __device__ __forceinline__ void gg_each_node(const gg_gpu_team *team, const gg_v
             }
             __syncthreads();
         }
-        if (n < nodes && local < 4) {
+        if (sums >= 0 && n < nodes && local < 4) {
             gg_node_sums(v, e)[n].of[local] = total;
         }
     }
@@ -91,6 +97,40 @@ GG_GPU_NODES(ray_nodes, ray, gg_continuum_newton_on(v, e), 2)
 GG_GPU_NODES(advance, advance, gg_continuum_newton_on(v, e), 0)
 GG_GPU_NODES(left, left, 1, 4)
 #undef GG_GPU_NODES
+
+/* what velocities carry to nodes: liquid.h */
+__device__ __forceinline__ void gg_gpu_liquid_flow(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                   int32_t which) {
+    if (gg_continuum_newton_on(v, e)) {
+        gg_each_node<-1>(team, v, e, [=](gg_node node, gg_continuum_sum *) { gg_liquid_flow_node(v, e, node, which); });
+    }
+}
+
+/* gg_liquid_keep: nodes, and then a thread for each block of nodes and tool */
+static __device__ __noinline__ void gg_gpu_liquid_keep(gg_gpu_team team, const gg_view *v, int64_t e, gg_real4 *nodes) {
+    const int32_t at_once = GG_THREADS / GG_NODES, tools = (int32_t)v->dims.continuum.tools;
+    gg_each_node<-1>(&team, v, e, [=](gg_node node, gg_continuum_sum *) { gg_liquid_keep_node(v, e, node, nodes); });
+    __syncthreads();
+    int64_t count = gg_continuum_env_of(v, e)->nodes;
+    for (int64_t first = team.block * (int64_t)at_once; first < count; first += team.blocks * (int64_t)at_once) {
+        for (int32_t k = (int32_t)threadIdx.x; k < at_once * tools; k += GG_THREADS) {
+            if (first + k / tools < count) {
+                gg_displaced_push_tool(v, e, first + k / tools, k % tools, nodes);
+            }
+        }
+    }
+}
+__device__ __forceinline__ void gg_gpu_liquid_keep_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                           int32_t) {
+    if (gg_continuum_newton_on(v, e)) {
+        gg_gpu_liquid_keep(*team, v, e, v->continuum_velocity);
+    }
+}
+__device__ __forceinline__ void gg_gpu_liquid_keep_way(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (gg_continuum_inner_on(v, e)) {
+        gg_gpu_liquid_keep(*team, v, e, v->continuum_way);
+    }
+}
 
 /* gg_continuum_total, by a block of threads; in all of them */
 __device__ __forceinline__ gg_continuum_sum gg_gpu_total(gg_block_memory *memory, const gg_continuum_sum *sums,
@@ -392,20 +432,20 @@ __device__ __forceinline__ void gg_gpu_wrapped(const float off[3], const float s
     }
 }
 
-/* The same for the product with the Hessian in single precision (solvers/continuum/product.h). What the particles at work
- * give is summed for each of the four. A call, so that its sums are not kept beside what the kernel keeps. */
-static __device__ __noinline__ void gg_gpu_cells_single(const gg_view *v, int64_t e, gg_gpu_run run) {
+/* The same in single precision (solvers/continuum/quad_cells.h): work(own, lane, first, count, side) takes from cell `own`
+ * and gives to `lane`, one cell for each of the four particles at work, of which the first is `first`. */
+template <class Work>
+__device__ __forceinline__ void gg_gpu_cells_single(const gg_view *v, int64_t e, gg_gpu_run run, const gg_real4 *nodes,
+                                                    Work work) {
     const int32_t thread = (int32_t)threadIdx.x, component = thread % 4;
-    const double *from =
-        reinterpret_cast<const double *>(v->continuum_way + e * v->dims.continuum.nodes * GG_NODES) + component;
+    const double *from = reinterpret_cast<const double *>(nodes + e * v->dims.continuum.nodes * GG_NODES) + component;
     const gg_continuum_point *points = gg_continuum_points(v, e);
     const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);
     double *memory = gg_gpu_cell_memory() + thread / 4 * GG_CELL_VALUES;
-    float *passed = reinterpret_cast<float *>(memory);
     for (int32_t first = 0; first < run.cells; first += GG_CELLS_AT_ONCE) {
         int32_t count_of_cells = GG_MIN(run.cells - first, GG_CELLS_AT_ONCE);
         int32_t most = gg_gpu_most_points(v, e, run, first, count_of_cells), begin = 0, end = 0;
-        float node[27], side[3] = {1.0f, 1.0f, 1.0f}, place[3];
+        float node[27], side[3] = {1.0f, 1.0f, 1.0f};
         gg_single::gg_cell own = GG_ZERO, lane[4] = GG_ZERO;
         gg_single::gg_cell_begin(&own, v->params.spacing);
         for (int j = 0; j < 4; j++) {
@@ -432,12 +472,37 @@ static __device__ __noinline__ void gg_gpu_cells_single(const gg_view *v, int64_
         }
         GG_ROLLED
         for (int32_t done = 0; done < most; done += 4) {
-            int32_t four = begin + done, count = GG_MIN(end - four, 4);
+            work(&own, lane, begin + done, GG_MIN(end - begin - done, 4), side);
+        }
+        for (int k = 0; k < 27; k++) {
+            own.gets[k] = (lane[0].gets[k] + lane[1].gets[k]) + (lane[2].gets[k] + lane[3].gets[k]);
+        }
+        gg_single::gg_cell_give(&own, node);
+        for (int k = 0; k < 27; k++) {
+            memory[4 * gg_gpu_mirrored(k, side) + component] = (double)node[k];
+        }
+        __syncthreads();
+        gg_gpu_cells_give<4>(v, e, run, first, count_of_cells, 1, 4);
+        __syncthreads();
+    }
+}
+
+/* The product with the Hessian (solvers/continuum/product.h). A call, so that its sums are not kept beside what the kernel
+ * keeps. */
+static __device__ __noinline__ void gg_gpu_apply_single(const gg_view *v, int64_t e, gg_gpu_run run) {
+    const int32_t component = (int32_t)threadIdx.x % 4;
+    const gg_continuum_point *points = gg_continuum_points(v, e);
+    const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);
+    float *passed = reinterpret_cast<float *>(gg_gpu_cell_memory() + threadIdx.x / 4 * GG_CELL_VALUES);
+    gg_gpu_cells_single(
+        v, e, run, v->continuum_way,
+        [=](const gg_single::gg_cell *own, gg_single::gg_cell *lane, int32_t four, int32_t count, const float *side) {
+            float place[3];
             GG_ROLLED
             for (int32_t j = 0; j < count; j++) {
                 float value, along[3], *to = passed + 16 * j + component;
                 gg_gpu_wrapped(tangents[four + j].off, side, place);
-                gg_single::gg_cell_gather(&own, place, &value, along);
+                gg_single::gg_cell_gather(own, place, &value, along);
                 to[0] = value, to[4] = along[0], to[8] = along[1], to[12] = along[2];
             }
             __syncwarp();
@@ -445,23 +510,27 @@ static __device__ __noinline__ void gg_gpu_cells_single(const gg_view *v, int64_
                 const gg_continuum_tangent t = tangents[four + component];
                 float *at = passed + 16 * component, g[3][3];
                 gg_point_gift gift = gg_point_nothing();
-                if (t.more) {
+                if (t.touches) {
                     gg_real4 says[4];
                     for (int n = 0; n < 4; n++) {
                         says[n] = gg_real4_set(at[4 * n], at[4 * n + 1], at[4 * n + 2], at[4 * n + 3]);
                     }
-                    gg_point_apply_more(v, e, &points[four + component], says[0], says + 1, &gift);
+                    gg_point_apply_contacts(v, e, &points[four + component], says[0], says + 1, &gift);
+                }
+                float push[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+                for (int n = 0; n < 3 && gg_has_liquid(v); n++) {
+                    push[n] = t.pressed * at[4 + 4 * n + 3];
                 }
                 for (int n = 0; n < 9; n++) {
                     g[n / 3][n % 3] = at[4 + 4 * (n % 3) + n / 3];
                 }
                 gg_single::gg_tangent_apply(t.bulk, t.shear, t.soften, t.lever, t.flow, g);
                 for (int n = 0; n < 4; n++) {
-                    at[n] = t.more ? 0.0f + (float)gg_real4_at(gift.impulse, n) : 0.0f;
+                    at[n] = t.touches ? push[n] + (float)gg_real4_at(gift.impulse, n) : push[n];
                 }
                 for (int n = 0; n < 12; n++) {
                     float given = n % 4 < 3 ? g[n % 4][n / 4] : 0.0f;
-                    at[4 + n] = t.more ? given + (float)gg_real4_at(gift.along[n / 4], n % 4) : given;
+                    at[4 + n] = t.touches ? given + (float)gg_real4_at(gift.along[n / 4], n % 4) : given;
                 }
             }
             __syncwarp();
@@ -474,17 +543,133 @@ static __device__ __noinline__ void gg_gpu_cells_single(const gg_view *v, int64_
                 }
             }
             __syncwarp();
+        });
+}
+
+/* What the direction carries to nodes (solvers/continuum/flow.h): a thread needs no more than its own component. */
+static __device__ __noinline__ void gg_gpu_flow_single(const gg_view *v, int64_t e, gg_gpu_run run) {
+    const int32_t component = (int32_t)threadIdx.x % 4;
+    const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);
+    gg_single::gg_flow_axis axes[3];
+    for (int axis = 0; axis < 3; axis++) {
+        axes[axis].own = component == axis ? 1.0f : 0.0f;
+        axes[axis].other = component < 3 && component != axis ? 1.0f : 0.0f;
+    }
+    gg_gpu_cells_single(
+        v, e, run, v->continuum_way,
+        [=](const gg_single::gg_cell *own, gg_single::gg_cell *lane, int32_t four, int32_t count, const float *side) {
+            float scale = component == 0   ? gg_flow_scale(v, side[0])
+                          : component == 1 ? gg_flow_scale(v, side[1])
+                          : component == 2 ? gg_flow_scale(v, side[2])
+                                           : 0.0f;
+            GG_UNROLL(4)
+            for (int32_t j = 0; j < 4; j++) {
+                if (j < count) {
+                    float place[3];
+                    gg_gpu_wrapped(tangents[four + j].off, side, place);
+                    float carried = gg_single::gg_flow_value(own->says, place) * tangents[four + j].pressed;
+                    gg_single::gg_flow_give(axes, place, carried * scale, lane[j].gets);
+                }
+            }
+        });
+}
+
+/* ---- flows of liquids: flow.h ---- */
+
+static __device__ __noinline__ void gg_gpu_flow_double(const gg_view *v, int64_t e, gg_gpu_run run,
+                                                       const gg_real4 *nodes) {
+    gg_gpu_cells<1>(v, e, run, nodes, [=](const gg_continuum_point *p, gg_real4 value, const gg_real4 *) {
+        gg_point_gift gift = gg_point_nothing();
+        gg_liquid_flow_of(p, value, gift.along);
+        return gift;
+    });
+}
+__device__ __forceinline__ void gg_gpu_liquid_flow_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                           int32_t) {
+    if (gg_continuum_newton_on(v, e)) {
+        gg_each_run(team, v, e, GG_CELLS_AT_ONCE,
+                    [&](gg_gpu_run run) { gg_gpu_flow_double(v, e, run, v->continuum_velocity); });
+    }
+}
+__device__ __forceinline__ void gg_gpu_liquid_flow_step(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (gg_continuum_newton_on(v, e)) {
+        gg_each_run(team, v, e, GG_CELLS_AT_ONCE,
+                    [&](gg_gpu_run run) { gg_gpu_flow_double(v, e, run, v->continuum_step); });
+    }
+}
+__device__ __forceinline__ void gg_gpu_liquid_flow_way(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (!gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    gg_each_run(team, v, e, GG_CELLS_AT_ONCE, [&](gg_gpu_run run) {
+        if (gg_continuum_env_of(v, e)->single) {
+            gg_gpu_flow_single(v, e, run);
+        } else {
+            gg_gpu_flow_double(v, e, run, v->continuum_way);
         }
-        for (int k = 0; k < 27; k++) {
-            own.gets[k] = (lane[0].gets[k] + lane[1].gets[k]) + (lane[2].gets[k] + lane[3].gets[k]);
+    });
+}
+
+/* ---- pressures of liquids: liquid.h ---- */
+
+/* Gives to the nodes of a block what cell(b, k, halo) says of its cells, a thread each; a node adds them up in their
+ * order. */
+template <class Cell> __device__ __forceinline__ void gg_gpu_press(const gg_view *v, int64_t e, int64_t b, Cell cell) {
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    const gg_real4 *nodes = v->liquid_flow + e * v->dims.continuum.nodes * GG_NODES;
+    const int32_t thread = (int32_t)threadIdx.x;
+    double *pressure = gg_gpu_cell_memory();
+    gg_real4 *given = gg_given_of(v, e, b), *halo = given + GG_HALO;
+    for (int32_t n = thread; n < GG_HALO; n += GG_THREADS) {
+        halo[n] = nodes[gg_halo_node(block, n % 6, n / 6 % 6, n / 36)];
+    }
+    __syncthreads();
+    for (int32_t k = thread; k < GG_CELLS; k += GG_THREADS) {
+        pressure[k] = cell(k, halo);
+    }
+    __syncthreads();
+    for (int32_t n = thread; n < GG_HALO; n += GG_THREADS) {
+        const int32_t x = n % 6, y = n / 6 % 6, z = n / 36;
+        double sum = 0.0;
+        for (int32_t l = GG_MAX(z - 1, 0); l <= GG_MIN(z, 4); l++) {
+            for (int32_t j = GG_MAX(y - 1, 0); j <= GG_MIN(y, 4); j++) {
+                for (int32_t i = GG_MAX(x - 1, 0); i <= GG_MIN(x, 4); i++) {
+                    sum += 0.125 * pressure[(l * 5 + j) * 5 + i];
+                }
+            }
         }
-        gg_single::gg_cell_give(&own, node);
-        for (int k = 0; k < 27; k++) {
-            memory[4 * gg_gpu_mirrored(k, side) + component] = (double)node[k];
+        given[n] = gg_real4_set(sum, 0.0, 0.0, 0.0);
+    }
+}
+__device__ __forceinline__ void gg_gpu_liquid_press_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                            int32_t) {
+    if (!gg_continuum_newton_on(v, e)) {
+        return;
+    }
+    gg_each_block(team, v, e, [&](int64_t b) {
+        gg_gpu_press(v, e, b,
+                     [=](int32_t k, const gg_real4 *halo) { return gg_liquid_press_iterate_cell(v, e, b, k, halo); });
+        for (int32_t tool = (int32_t)threadIdx.x; tool < v->dims.continuum.tools; tool += GG_THREADS) {
+            gg_liquid_stiffen(v, e, b, tool);
         }
-        __syncthreads();
-        gg_gpu_cells_give<4>(v, e, run, first, count_of_cells, 1, 4);
-        __syncthreads();
+    });
+}
+__device__ __forceinline__ void gg_gpu_liquid_press_way(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (gg_continuum_inner_on(v, e)) {
+        gg_each_block(team, v, e, [&](int64_t b) {
+            gg_gpu_press(v, e, b,
+                         [=](int32_t k, const gg_real4 *halo) { return gg_liquid_press_way_cell(v, e, b, k, halo); });
+        });
+    }
+}
+/* what it gives to nodes nobody reads */
+__device__ __forceinline__ void gg_gpu_liquid_press_step(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t) {
+    if (gg_continuum_newton_on(v, e)) {
+        gg_each_block(team, v, e, [&](int64_t b) {
+            gg_gpu_press(v, e, b,
+                         [=](int32_t k, const gg_real4 *halo) { return gg_liquid_press_step_cell(v, e, b, k, halo); });
+        });
     }
 }
 
@@ -519,7 +704,7 @@ __device__ __forceinline__ void gg_gpu_continuum_apply(const gg_gpu_team *team, 
     }
     gg_each_run(team, v, e, GG_CELLS_AT_ONCE, [&](gg_gpu_run run) {
         if (gg_continuum_env_of(v, e)->single) {
-            gg_gpu_cells_single(v, e, run);
+            gg_gpu_apply_single(v, e, run);
         } else {
             gg_gpu_cells<1>(v, e, run, v->continuum_way,
                             [=](const gg_continuum_point *p, gg_real4 value, const gg_real4 *along) {

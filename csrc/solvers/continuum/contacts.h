@@ -99,12 +99,13 @@ GG_FN void gg_continuum_list_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_contacts_prepared(v, e, slice, each);
 }
 
-/* Velocity of the matter at a contact: that of the particle, and its gradient from there to the surface. */
-GG_FN void gg_continuum_at_surface(const gg_continuum_contact *c, const double velocity[3], const gg_tensor *gradient,
+/* Velocity of the matter at a contact: that of the particle, and its derivatives along the axes from there to the
+ * surface. */
+GG_FN void gg_continuum_at_surface(const gg_continuum_contact *c, gg_real4 velocity, const gg_real4 along[3],
                                    double out[3]) {
-    for (int i = 0; i < 3; i++) {
-        out[i] = velocity[i] - c->reach * gg_dot3(gradient->m[i], c->normal);
-    }
+    gg_real4 rise = gg_real4_scale(along[0], c->normal[0]);
+    rise = gg_real4_madd(gg_real4_madd(rise, c->normal[1], along[1]), c->normal[2], along[2]);
+    gg_real4_three(gg_real4_madd(velocity, -c->reach, rise), out);
 }
 
 /* the weight of a node at a contact, from that at the particle and its gradient */

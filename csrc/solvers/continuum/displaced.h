@@ -47,23 +47,19 @@ GG_FN double gg_displaced_flow(const gg_view *v, int64_t e, int64_t n, int k, co
 }
 
 /* Its transpose over a substep: what the pressures of a block of nodes, in the fourth component of `nodes`, do to
- * tools. */
-GG_FN void gg_displaced_push(const gg_view *v, int64_t e, int64_t n, const gg_real4 *nodes) {
-    double dt = v->params.dt;
+ * a tool. */
+GG_FN void gg_displaced_push_tool(const gg_view *v, int64_t e, int64_t n, int64_t tool, const gg_real4 *nodes) {
+    double dt = v->params.dt, sum[6] = {0.0};
+    gg_displaced *own = &gg_displaced_at(v, e, n)[tool];
     GG_ROLLED
-    for (int64_t tool = 0; tool < v->dims.continuum.tools; tool++) {
-        gg_displaced *own = &gg_displaced_at(v, e, n)[tool];
-        double sum[6] = {0.0};
-        GG_ROLLED
-        for (int k = 0; own->met && k < GG_NODES; k++) {
-            double pressure = gg_real4_at(nodes[gg_node_first(v, e, n) + k], 3);
-            for (int i = 0; i < 6; i++) {
-                sum[i] += pressure * own->by[k][i];
-            }
-        }
+    for (int k = 0; own->met && k < GG_NODES; k++) {
+        double pressure = gg_real4_at(nodes[gg_node_first(v, e, n) + k], 3);
         for (int i = 0; i < 6; i++) {
-            own->impulse[i] = dt * sum[i];
+            sum[i] += pressure * own->by[k][i];
         }
+    }
+    for (int i = 0; i < 6; i++) {
+        own->impulse[i] = dt * sum[i];
     }
 }
 
@@ -78,42 +74,38 @@ GG_FN double gg_displaced_impulse(const gg_view *v, int64_t e, int64_t r) {
     return sum;
 }
 
-/* Opens the sums of a block of particles. */
-GG_FN void gg_displaced_open(const gg_view *v, int64_t e, int64_t b) {
+/* Opens the sum of a tool at a block of particles; returns whether the tool is there. */
+GG_FN int gg_displaced_open(const gg_view *v, int64_t e, int64_t b, int64_t tool) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    GG_ROLLED
-    for (int64_t tool = 0; tool < v->dims.continuum.tools; tool++) {
-        gg_displaced_sum *sum = &gg_displaced_sums(v, e, b)[tool];
-        sum->met = 0;
-        for (int s = 0; s < 8; s++) {
-            sum->met |= gg_displaced_at(v, e, block->node[s])[tool].met;
-        }
-        for (int i = 0; i < 21; i++) {
-            sum->tangent[i] = 0.0;
-        }
+    gg_displaced_sum *sum = &gg_displaced_sums(v, e, b)[tool];
+    sum->met = 0;
+    for (int s = 0; s < 8; s++) {
+        sum->met |= gg_displaced_at(v, e, block->node[s])[tool].met;
     }
+    for (int i = 0; i < 21; i++) {
+        sum->tangent[i] = 0.0;
+    }
+    return sum->met;
 }
 
-/* Adds K dt^2 / A J_c^T J_c of a cell to them. corner: of the cell x y z in its halo */
-GG_FN void gg_displaced_stiffen(const gg_view *v, int64_t e, int64_t b, const int corner[3], double stiffness) {
+/* Adds K dt^2 / A J_c^T J_c of a cell to it. corner: of the cell x y z in its halo */
+GG_FN void gg_displaced_stiffen(const gg_view *v, int64_t e, int64_t b, int64_t tool, const int corner[3],
+                                double stiffness) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    GG_ROLLED
-    for (int64_t tool = 0; tool < v->dims.continuum.tools; tool++) {
-        gg_displaced_sum *sum = &gg_displaced_sums(v, e, b)[tool];
-        double mean[6] = {0.0};
-        for (int s = 0; sum->met && s < 8; s++) {
-            int64_t at = gg_halo_node(block, corner[0] + (s & 1), corner[1] + (s >> 1 & 1), corner[2] + (s >> 2));
-            const gg_displaced *own = &gg_displaced_at(v, e, at / GG_NODES)[tool];
-            double share = gg_liquid_share(v->liquid_flow[e * v->dims.continuum.nodes * GG_NODES + at]);
-            for (int i = 0; own->met && i < 6; i++) {
-                mean[i] += 0.125 * share * own->by[at % GG_NODES][i];
-            }
+    gg_displaced_sum *sum = &gg_displaced_sums(v, e, b)[tool];
+    double mean[6] = {0.0};
+    for (int s = 0; s < 8; s++) {
+        int64_t at = gg_halo_node(block, corner[0] + (s & 1), corner[1] + (s >> 1 & 1), corner[2] + (s >> 2));
+        const gg_displaced *own = &gg_displaced_at(v, e, at / GG_NODES)[tool];
+        double share = gg_liquid_share(v->liquid_flow[e * v->dims.continuum.nodes * GG_NODES + at]);
+        for (int i = 0; own->met && i < 6; i++) {
+            mean[i] += 0.125 * share * own->by[at % GG_NODES][i];
         }
-        GG_ROLLED
-        for (int row = 0; sum->met && row < 6; row++) {
-            for (int column = row; column < 6; column++) {
-                sum->tangent[row * (11 - row) / 2 + column] += stiffness * mean[row] * mean[column];
-            }
+    }
+    GG_ROLLED
+    for (int row = 0; row < 6; row++) {
+        for (int column = row; column < 6; column++) {
+            sum->tangent[row * (11 - row) / 2 + column] += stiffness * mean[row] * mean[column];
         }
     }
 }

@@ -139,15 +139,13 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
             }
         }
         const gg_real4 value = sum.value, *along = sum.along;
-        gg_tensor gradient = gg_tensor_of_columns(along);
         gg_point_gift gift = gg_point_nothing();
-        double velocity[3], rise[3] = {gg_real4_at(along[0], 3), gg_real4_at(along[1], 3), gg_real4_at(along[2], 3)};
-        gg_real4_three(value, velocity);
+        double rise[3] = {gg_real4_at(along[0], 3), gg_real4_at(along[1], 3), gg_real4_at(along[2], 3)};
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
             gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
             double u[3];
-            gg_continuum_at_surface(contact, velocity, &gradient, u);
+            gg_continuum_at_surface(contact, value, along, u);
             for (int i = 0; i < 3; i++) {
                 u[i] -= contact->surface[i];
             }

@@ -54,12 +54,12 @@ GG_FN void gg_continuum_image_node(const gg_view *v, int64_t e, gg_node node, gg
     double mass = gg_real4_at(v->continuum_free[node.at], 3);
     gg_real4 way = v->continuum_way[node.at], image = gg_real4_zero();
     if (mass > 0.0) {
-        image = gg_real4_madd(gg_node_sum(v, e, node.nodes, node.local), mass, way);
+        image = gg_real4_madd(gg_node_given(v, e, node), mass, way);
     }
     v->continuum_image[node.at] = image;
     sum->of[0] += gg_real4_dot3(way, image);
 }
-GG_NODES_PHASE(image, gg_continuum_inner_on(v, e))
+GG_GIVEN_NODES_PHASE(image, gg_continuum_inner_on(v, e))
 
 /* Length of the step along the direction. sum: over the blocks of nodes */
 GG_FN void gg_continuum_length(const gg_view *v, int64_t e, gg_continuum_sum sum) {
@@ -68,13 +68,15 @@ GG_FN void gg_continuum_length(const gg_view *v, int64_t e, gg_continuum_sum sum
 }
 GG_NODES_JUDGED(length, gg_continuum_inner_on(v, e))
 
-/* goes along the direction */
+/* Goes along the direction. The image, which nothing reads any more, gives its place to the preconditioned residual. */
 GG_FN void gg_continuum_step_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
     double step = gg_continuum_env_of(v, e)->step;
     gg_real4 residual = gg_real4_madd(v->continuum_residual[node.at], -step, v->continuum_image[node.at]);
+    gg_real4 conditioned = gg_node_precondition(v, node.at, residual);
     v->continuum_residual[node.at] = residual;
+    v->continuum_image[node.at] = conditioned;
     v->continuum_step[node.at] = gg_real4_madd(v->continuum_step[node.at], step, v->continuum_way[node.at]);
-    sum->of[0] += gg_real4_dot3(residual, gg_node_precondition(v, node.at, residual));
+    sum->of[0] += gg_real4_dot3(residual, conditioned);
 }
 GG_NODES_PHASE(step, gg_continuum_inner_on(v, e))
 
@@ -95,8 +97,8 @@ GG_NODES_JUDGED(blend, gg_continuum_inner_on(v, e))
 /* the next direction */
 GG_FN void gg_continuum_turn_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
     (void)sum;
-    gg_real4 z = gg_node_precondition(v, node.at, v->continuum_residual[node.at]);
-    v->continuum_way[node.at] = gg_real4_madd(z, gg_continuum_env_of(v, e)->blend, v->continuum_way[node.at]);
+    v->continuum_way[node.at] =
+        gg_real4_madd(v->continuum_image[node.at], gg_continuum_env_of(v, e)->blend, v->continuum_way[node.at]);
 }
 GG_NODES_PHASE(turn, gg_continuum_inner_on(v, e))
 

@@ -164,39 +164,20 @@ GG_FN void gg_liquid_measure_block(const gg_view *v, int64_t e, int64_t b) {
     }
 }
 
-/* Gives to the nodes how velocities carry volume to them, sum_p V_p grad w . v. nodes: the velocities */
-GG_FN void gg_liquid_flow(const gg_view *v, int64_t e, int64_t b, const gg_real4 *nodes) {
-    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, nodes, gg_given_of(v, e, b) + GG_HALO);
-    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
-    gg_cell cell;
-    gg_cell_begin(&cell, v->params.spacing);
-    GG_ROLLED
-    for (int32_t k = block->first; k < block->first + block->count; k++) {
-        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        gg_real4 value, along[3];
-        gg_cell_enter(&cell, p->halo, halo, given);
-        gg_cell_gather(&cell, p->place, &value, along);
-        for (int j = 0; j < 3; j++) {
-            along[j] = gg_real4_set(p->volume * gg_real4_at(value, j), 0.0, 0.0, 0.0);
-        }
-        gg_cell_scatter(&cell, p->place, gg_real4_zero(), along);
-    }
-    gg_cell_end(&cell, given);
+/* Keeps the pressure that the blocks gave to a node in the fourth component of the velocity that caused it. */
+GG_FN void gg_liquid_keep_node(const gg_view *v, int64_t e, gg_node node, gg_real4 *nodes) {
+    gg_real4 u = nodes[node.at];
+    double pressure = gg_liquid_share(v->liquid_flow[node.at]) * gg_real4_at(gg_node_given(v, e, node), 0);
+    nodes[node.at] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), pressure);
 }
 
-/* Keeps the pressures that the blocks gave in the fourth component of the velocities that caused them; what they do to
- * dynamic tools. */
+/* the same of a block of nodes; what these pressures do to dynamic tools */
 GG_FN void gg_liquid_keep(const gg_view *v, int64_t e, int64_t n, gg_real4 *nodes) {
-    int64_t first = gg_node_first(v, e, n);
+    GG_EACH_NODE_GIVEN(v, e, n, gg_liquid_keep_node(v, e, node, nodes));
     GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 u = nodes[first + k];
-        double share = gg_liquid_share(v->liquid_flow[first + k]);
-        nodes[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2),
-                                        share * gg_real4_at(gg_node_sum(v, e, n, k), 0));
+    for (int64_t tool = 0; tool < v->dims.continuum.tools; tool++) {
+        gg_displaced_push_tool(v, e, n, tool, nodes);
     }
-    gg_displaced_push(v, e, n, nodes);
 }
 
 /* the impulse that pressure takes from a particle in a substep; along: slopes of what the nodes have */
@@ -206,23 +187,6 @@ GG_FN void gg_liquid_push(const gg_continuum_point *p, const gg_real4 along[3], 
 }
 
 /* ---- the phases, in their order: of an iterate, of a direction of the linear solve, of a step ---- */
-
-/* item: block of an env */
-GG_FN void gg_liquid_flow_iterate(const gg_view *v, int64_t e, int64_t b) {
-    if (b < gg_continuum_env_of(v, e)->blocks && gg_continuum_newton_on(v, e)) {
-        gg_liquid_flow(v, e, b, v->continuum_velocity);
-    }
-}
-GG_FN void gg_liquid_flow_way(const gg_view *v, int64_t e, int64_t b) {
-    if (b < gg_continuum_env_of(v, e)->blocks && gg_continuum_inner_on(v, e)) {
-        gg_liquid_flow(v, e, b, v->continuum_way);
-    }
-}
-GG_FN void gg_liquid_flow_step(const gg_view *v, int64_t e, int64_t b) {
-    if (b < gg_continuum_env_of(v, e)->blocks && gg_continuum_newton_on(v, e)) {
-        gg_liquid_flow(v, e, b, v->continuum_step);
-    }
-}
 
 /* What is at the nodes: x: volume, which the blocks gave, y: that times the bulk modulus of liquids, z: the share of the
  * spline that tools leave, w: the volume that tools which follow their targets sweep there [m3/s]. item: block of nodes of
@@ -234,16 +198,16 @@ GG_FN void gg_liquid_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     int64_t first = gg_node_first(v, e, n);
     gg_room *room = gg_room_of(v, e, n);
     gg_displaced_clear(v, e, n);
-    int closed = gg_room_measure(v, e, n, room);
+    int tools = gg_room_measure(v, e, n, room);
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 sum = gg_node_sum_plane(v, e, n, k, 1);
         double left = 1.0, swept = 0.0;
-        if (closed) {
+        if (tools > 0) {
             left = gg_room_gather(room->left, k, -1);
-            for (int axis = 0; axis < 3; axis++) {
-                swept += gg_room_gather(room->along[axis], k, axis);
-            }
+        }
+        for (int axis = 0; tools > 1 && axis < 3; axis++) {
+            swept += gg_room_gather(room->along[axis], k, axis);
         }
         swept *= v->params.spacing * v->params.spacing;
         v->liquid_flow[first + k] = gg_real4_set(gg_real4_at(sum, 0), gg_real4_at(sum, 1), left, swept);
@@ -305,18 +269,19 @@ GG_FN void gg_liquid_spread_block(const gg_view *v, int64_t e, int64_t b) {
     }
 }
 
-/* What velocities carry to nodes, and what dynamic tools do. which: their twists. item: block of nodes of an env */
+/* What velocities carry to a node, and what dynamic tools do. which: their twists */
+GG_FN void gg_liquid_flow_node(const gg_view *v, int64_t e, gg_node node, int32_t which) {
+    const double *twists = gg_twist(v, e, (gg_twist_vector)which);
+    gg_real4 own = v->liquid_flow[node.at], given = gg_node_given(v, e, node);
+    double flow = gg_real4_at(given, 0) + gg_real4_at(given, 1) + gg_real4_at(given, 2) +
+                  gg_displaced_flow(v, e, node.nodes, node.local, twists);
+    v->liquid_flow[node.at] = gg_real4_set(gg_liquid_share(own) * flow, gg_real4_at(own, 1), gg_real4_at(own, 2), 0.0);
+}
+
+/* item: block of nodes of an env */
 GG_FN void gg_liquid_flow_nodes(const gg_view *v, int64_t e, int64_t n, int32_t which) {
     if (n < gg_continuum_env_of(v, e)->nodes && gg_continuum_newton_on(v, e)) {
-        int64_t first = gg_node_first(v, e, n);
-        const double *twists = gg_twist(v, e, (gg_twist_vector)which);
-        GG_ROLLED
-        for (int k = 0; k < GG_NODES; k++) {
-            gg_real4 own = v->liquid_flow[first + k];
-            double flow = gg_real4_at(gg_node_sum(v, e, n, k), 0) + gg_displaced_flow(v, e, n, k, twists);
-            v->liquid_flow[first + k] =
-                gg_real4_set(gg_liquid_share(own) * flow, gg_real4_at(own, 1), gg_real4_at(own, 2), 0.0);
-        }
+        GG_EACH_NODE_GIVEN(v, e, n, gg_liquid_flow_node(v, e, node, which));
     }
 }
 GG_FN void gg_liquid_keep_iterate(const gg_view *v, int64_t e, int64_t n) {
@@ -330,43 +295,73 @@ GG_FN void gg_liquid_keep_way(const gg_view *v, int64_t e, int64_t n) {
     }
 }
 
+/* pressure of cell k of a block at the iterate; how it rises along the direction; how the cell fills along the step. halo:
+ * what nodes say */
+GG_FN double gg_liquid_press_iterate_cell(const gg_view *v, int64_t e, int64_t b, int k, const gg_real4 *halo) {
+    gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
+    if (!(c->room > 0.0)) {
+        return 0.0;
+    }
+    c->fill = c->full + gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k));
+    return gg_liquid_cell_pressure(c, c->fill);
+}
+GG_FN double gg_liquid_press_way_cell(const gg_view *v, int64_t e, int64_t b, int k, const gg_real4 *halo) {
+    const gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
+    if (!(c->room > 0.0 && c->fill > 0.0)) {
+        return 0.0;
+    }
+    return gg_liquid_cell_rise(c, c->fill) * gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k));
+}
+GG_FN double gg_liquid_press_step_cell(const gg_view *v, int64_t e, int64_t b, int k, const gg_real4 *halo) {
+    gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
+    c->along = c->room > 0.0 ? gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k)) : 0.0;
+    return 0.0;
+}
+
+/* what the cells of a block under pressure at the iterate add to the Hessian of the twist of a tool */
+GG_FN void gg_liquid_stiffen(const gg_view *v, int64_t e, int64_t b, int64_t tool) {
+    double dt = v->params.dt;
+    if (!gg_displaced_open(v, e, b, tool)) {
+        return;
+    }
+    GG_ROLLED
+    for (int k = 0; k < GG_CELLS; k++) {
+        const gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
+        int place[3] = {k % 5, k / 5 % 5, k / 25};
+        if (c->room > 0.0 && c->fill > 0.0) {
+            gg_displaced_stiffen(v, e, b, tool, place, gg_liquid_cell_rise(c, c->fill) * dt * dt / c->room);
+        }
+    }
+}
+
+/* Gives to the nodes of a block what pressure(v, e, b, k, halo) says of its cells. */
+#define GG_LIQUID_PRESS(v, e, b, pressure)                                                                             \
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);                      \
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);                                                                \
+    GG_ROLLED                                                                                                          \
+    for (int k = 0; k < GG_CELLS; k++) {                                                                               \
+        double of_cell = pressure(v, e, b, k, halo);                                                                   \
+        if (of_cell != 0.0) {                                                                                          \
+            gg_liquid_cell_give(given + gg_liquid_cell_corner(k), of_cell);                                            \
+        }                                                                                                              \
+    }
+
 /* Pressures at the iterate. item: block of an env */
 GG_FN void gg_liquid_press_iterate(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_newton_on(v, e)) {
         return;
     }
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
-    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
-    double dt = v->params.dt;
-    gg_displaced_open(v, e, b);
+    GG_LIQUID_PRESS(v, e, b, gg_liquid_press_iterate_cell);
     GG_ROLLED
-    for (int k = 0; k < GG_CELLS; k++) {
-        gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
-        int place[3] = {k % 5, k / 5 % 5, k / 25};
-        if (c->room > 0.0) {
-            c->fill = c->full + gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k));
-            gg_liquid_cell_give(given + gg_liquid_cell_corner(k), gg_liquid_cell_pressure(c, c->fill));
-        }
-        if (c->room > 0.0 && c->fill > 0.0) {
-            gg_displaced_stiffen(v, e, b, place, gg_liquid_cell_rise(c, c->fill) * dt * dt / c->room);
-        }
+    for (int64_t tool = 0; tool < v->dims.continuum.tools; tool++) {
+        gg_liquid_stiffen(v, e, b, tool);
     }
 }
 
 /* How they change along the direction. item: block of an env */
 GG_FN void gg_liquid_press_way(const gg_view *v, int64_t e, int64_t b) {
-    if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_inner_on(v, e)) {
-        return;
-    }
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
-    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
-    GG_ROLLED
-    for (int k = 0; k < GG_CELLS; k++) {
-        const gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
-        if (c->room > 0.0 && c->fill > 0.0) {
-            double change = gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k));
-            gg_liquid_cell_give(given + gg_liquid_cell_corner(k), gg_liquid_cell_rise(c, c->fill) * change);
-        }
+    if (b < gg_continuum_env_of(v, e)->blocks && gg_continuum_inner_on(v, e)) {
+        GG_LIQUID_PRESS(v, e, b, gg_liquid_press_way_cell);
     }
 }
 
@@ -378,8 +373,7 @@ GG_FN void gg_liquid_press_step(const gg_view *v, int64_t e, int64_t b) {
     const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
     GG_ROLLED
     for (int k = 0; k < GG_CELLS; k++) {
-        gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
-        c->along = c->room > 0.0 ? gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k)) : 0.0;
+        gg_liquid_press_step_cell(v, e, b, k, halo);
     }
 }
 

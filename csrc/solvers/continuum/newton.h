@@ -36,8 +36,9 @@ GG_FN void gg_point_keep_tangent(const gg_view *v, int64_t e, const gg_continuum
         to->lever[k] = (float)lever[k];
         to->flow[k] = (float)flow[k];
     }
-    to->halo = p->halo;
-    to->more = p->contact_count > 0 || gg_has_liquid(v);
+    to->halo = (int16_t)p->halo;
+    to->touches = p->contact_count > 0;
+    to->pressed = gg_has_liquid(v) ? (float)(dt * p->volume) : 0.0f;
 }
 
 /* Strain, stress and contacts of a particle at the iterate, of which its nodes say `value` and `along`; what they add to
@@ -46,7 +47,6 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
                                        const gg_real4 along[3]) {
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
     const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
-    gg_tensor gradient = gg_tensor_of_columns(along);
     gg_sym lever = gg_point_lever(v, e, p), change = gg_matter_strain_along(along, lever, dt);
     p->strain = gg_sym_add(gg_point_before(v, e, p), change);
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
@@ -70,9 +70,8 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-        double u[3], against[3];
-        gg_real4_three(value, u);
-        gg_continuum_at_surface(contact, u, &gradient, contact->velocity);
+        double against[3];
+        gg_continuum_at_surface(contact, value, along, contact->velocity);
         for (int i = 0; i < 3; i++) {
             contact->velocity[i] -= contact->surface[i];
         }
@@ -122,7 +121,7 @@ GG_FN void gg_continuum_gradient_node(const gg_view *v, int64_t e, gg_node node,
         v->continuum_residual[node.at] = gg_real4_zero();
         return;
     }
-    gg_real4 change = gg_real4_sub(u, free), given = gg_node_sum(v, e, node.nodes, node.local);
+    gg_real4 change = gg_real4_sub(u, free), given = gg_node_given(v, e, node);
     gg_real4 residual = gg_real4_scale(gg_real4_madd(given, mass, change), -1.0);
     residual = gg_real4_set(gg_real4_at(residual, 0), gg_real4_at(residual, 1), gg_real4_at(residual, 2), 0.0);
     v->continuum_residual[node.at] = residual;
@@ -131,7 +130,7 @@ GG_FN void gg_continuum_gradient_node(const gg_view *v, int64_t e, gg_node node,
     sum->of[2] += mass * gg_real4_dot3(free, free);
     sum->of[3] += mass;
 }
-GG_NODES_PHASE(gradient, gg_continuum_newton_on(v, e))
+GG_GIVEN_NODES_PHASE(gradient, gg_continuum_newton_on(v, e))
 
 /* How far a linear solve reduces its residual: to the bound of the solve where the objective is quadratic; else as far as
  * Newton's method gains by it: Eisenstat, Walker (1996), their second choice. */

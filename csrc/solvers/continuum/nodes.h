@@ -86,6 +86,36 @@ GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local
     return gg_node_sum_plane(v, e, nodes, local, 0);
 }
 
+/* The same of all nodes of a block of nodes. Sources are gone through one by one, each node adds them in their order. */
+GG_FN void gg_node_sums_read(const gg_view *v, int64_t e, int64_t nodes, gg_real4 sums[GG_NODES]) {
+    const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
+    for (int k = 0; k < GG_NODES; k++) {
+        sums[k] = gg_real4_zero();
+    }
+    GG_ROLLED
+    for (int s = 0; s < 8; s++) {
+        if (source->block[s] < 0) {
+            continue;
+        }
+        const gg_real4 *given = gg_given_of(v, e, source->block[s]) + gg_node_in_halo(0, s);
+        int wide = s & 1 ? 2 : 4, deep = s & 2 ? 2 : 4, high = s & 4 ? 2 : 4;
+        GG_ROLLED
+        for (int z = 0; z < high; z++) {
+            GG_ROLLED
+            for (int y = 0; y < deep; y++) {
+                gg_real4 *to = sums + 16 * z + 4 * y;
+                const gg_real4 *from = given + 36 * z + 6 * y;
+                to[0] = gg_real4_add(to[0], from[0]);
+                to[1] = gg_real4_add(to[1], from[1]);
+                if (wide == 4) {
+                    to[2] = gg_real4_add(to[2], from[2]);
+                    to[3] = gg_real4_add(to[3], from[3]);
+                }
+            }
+        }
+    }
+}
+
 /* the same of a symmetric matrix, of which blocks give the components one behind the other */
 GG_FN gg_sym gg_node_sum_sym(const gg_view *v, int64_t e, int64_t nodes, int local) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
@@ -164,30 +194,47 @@ GG_FN gg_continuum_sum *gg_node_sums(const gg_view *v, int64_t e) {
     return v->continuum_node_sum + e * v->dims.continuum.nodes;
 }
 
-/* a node: its block of nodes, which it is of these, and its index among all */
+/* a node: its block of nodes, which it is of these, its index among all, and what blocks give to it where that is known
+ * (NULL: gg_node_given adds it up) */
 typedef struct gg_node {
     int64_t nodes, at;
     int local;
+    const gg_real4 *given;
 } gg_node;
 GG_FN gg_node gg_node_of(const gg_view *v, int64_t e, int64_t nodes, int local) {
-    gg_node node = {nodes, gg_node_first(v, e, nodes) + local, local};
+    gg_node node = {nodes, gg_node_first(v, e, nodes) + local, local, 0};
     return node;
 }
+GG_FN gg_real4 gg_node_given(const gg_view *v, int64_t e, gg_node node) {
+    return node.given ? *node.given : gg_node_sum(v, e, node.nodes, node.local);
+}
+
+/* Runs `each` for the nodes of block of nodes n, `node` being one; GIVEN: and what is given to them is added up before */
+#define GG_EACH_NODE(v, e, n, each)                                                                                    \
+    GG_ROLLED                                                                                                          \
+    for (int k = 0; k < GG_NODES; k++) {                                                                               \
+        gg_node node = gg_node_of(v, e, n, k);                                                                         \
+        each;                                                                                                          \
+    }
+#define GG_EACH_NODE_GIVEN(v, e, n, each)                                                                              \
+    gg_real4 given[GG_NODES];                                                                                          \
+    gg_node_sums_read(v, e, n, given);                                                                                 \
+    GG_EACH_NODE(v, e, n, (node.given = &given[k], each))
 
 /* Defines gg_continuum_<name>_nodes, a phase over the blocks of nodes of an env that does work where `on` holds, of what it
- * does to a node: gg_continuum_<name>_node(v, e, node, sums). A node adds once to each sum. */
-#define GG_NODES_PHASE(name, on)                                                                                       \
+ * does to a node: gg_continuum_<name>_node(v, e, node, sums). A node adds once to each sum. The second kind reads what
+ * nodes are given. */
+#define GG_NODES_PHASE_BY(loop, name, on)                                                                              \
     GG_FN void gg_continuum_##name##_nodes(const gg_view *v, int64_t e, int64_t n) {                                   \
         if (n >= gg_continuum_env_of(v, e)->nodes || !(on)) {                                                          \
             return;                                                                                                    \
         }                                                                                                              \
         gg_continuum_sum sum = GG_ZERO;                                                                                \
-        GG_ROLLED                                                                                                      \
-        for (int k = 0; k < GG_NODES; k++) {                                                                           \
-            gg_continuum_##name##_node(v, e, gg_node_of(v, e, n, k), &sum);                                            \
-        }                                                                                                              \
+        loop(v, e, n, gg_continuum_##name##_node(v, e, node, &sum));                                                   \
         gg_node_sums(v, e)[n] = sum;                                                                                   \
     }
+#define GG_NODES_PHASE(name, on)       GG_NODES_PHASE_BY(GG_EACH_NODE, name, on)
+#define GG_GIVEN_NODES_PHASE(name, on) GG_NODES_PHASE_BY(GG_EACH_NODE_GIVEN, name, on)
 
 /* Defines gg_continuum_<name>_env, a phase over envs where `on` holds, by gg_continuum_<name>(v, e, sums over the blocks of
  * nodes). */

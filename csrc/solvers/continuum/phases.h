@@ -3,6 +3,7 @@
 #define GG_CONTINUUM_PHASES_H
 
 #include "close.h"
+#include "flow.h"
 
 #define GG_CONTINUUM_BLOCKS v->dims.continuum.blocks
 #define GG_CONTINUUM_NODES  v->dims.continuum.nodes
@@ -35,23 +36,23 @@
       gg_liquid_crowd_nodes(v, e, i))                                                                                  \
     X(liquid_spread, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                   \
       gg_liquid_spread_block(v, e, i))                                                                                 \
-    X(liquid_flow_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,             \
+    X(liquid_flow_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,           \
       gg_liquid_flow_iterate(v, e, i))                                                                                 \
-    X(liquid_flow_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                 \
+    X(liquid_flow_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,           \
       gg_liquid_flow_way(v, e, i))                                                                                     \
-    X(liquid_flow_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                \
+    X(liquid_flow_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,           \
       gg_liquid_flow_step(v, e, i))                                                                                    \
-    X(liquid_flow, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
+    X(liquid_flow, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
       gg_liquid_flow_nodes(v, e, i, pass))                                                                                   \
-    X(liquid_press_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
+    X(liquid_press_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,            \
       gg_liquid_press_iterate(v, e, i))                                                                                \
-    X(liquid_press_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                \
+    X(liquid_press_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,                \
       gg_liquid_press_way(v, e, i))                                                                                    \
-    X(liquid_press_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,               \
+    X(liquid_press_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,               \
       gg_liquid_press_step(v, e, i))                                                                                   \
-    X(liquid_keep_iterate, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,               \
+    X(liquid_keep_iterate, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,               \
       gg_liquid_keep_iterate(v, e, i))                                                                                 \
-    X(liquid_keep_way, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
+    X(liquid_keep_way, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
       gg_liquid_keep_way(v, e, i))                                                                                     \
     X(liquid_react, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_liquid_react_env(v, e))         \
     X(continuum_linearise, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,             \

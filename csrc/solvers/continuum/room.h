@@ -249,11 +249,13 @@ GG_FN_LARGE void gg_room_displace(const gg_view *v, int64_t e, const int cube[3]
     }
 }
 
-/* The cubes around a block of nodes; returns 0, and writes nothing, where all are open. */
+/* The cubes around a block of nodes; returns 0, and writes nothing, where all are open; 1 where tools that follow their
+ * targets rest there; 2 where some move. */
 GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, int64_t n, gg_room *room) {
     gg_vec3 first = gg_node_place(v, e, n);
     double s = 0.5 * v->params.spacing;
     uint64_t near = gg_room_near_all(v, e, first);
+    int moves = 0;
     GG_ROLLED
     for (int k = 0; near && k < GG_ROOM_CUBES / 8; k++) {
         uint64_t close = gg_room_near_node(v, e, first, k, near);
@@ -279,6 +281,7 @@ GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, int64_t n, gg_room 
                 } else if (cube.taken[p] > 0.0) {
                     gg_vec3 velocity = gg_room_part(&v->parts[cube.part[p]], cube.normal[p],
                                                     gg_part_velocity(v, e, cube.part[p], place));
+                    moves |= velocity.x != 0.0f || velocity.y != 0.0f || velocity.z != 0.0f;
                     for (int axis = 0; axis < 3; axis++) {
                         room->along[axis][at] += (float)(cube.taken[p] * (double)gg_axis_of(velocity, axis));
                     }
@@ -286,7 +289,7 @@ GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, int64_t n, gg_room 
             }
         }
     }
-    return near != 0;
+    return near == 0 ? 0 : 1 + moves;
 }
 
 /* Adds to the wrenches what the pressures of a block of nodes do to tools in a substep. slope: how they rise in the cubes

@@ -12,14 +12,11 @@ GG_FN gg_sym *gg_point_along(const gg_view *v, int64_t e, const gg_continuum_poi
 
 /* how strain and relative velocities of a particle change along the step, of which its nodes say `value` and `along` */
 GG_FN void gg_point_ray(const gg_view *v, int64_t e, gg_continuum_point *p, gg_real4 value, const gg_real4 along[3]) {
-    gg_tensor gradient = gg_tensor_of_columns(along);
-    double u[3];
-    gg_real4_three(value, u);
     *gg_point_along(v, e, p) = gg_matter_strain_along(along, gg_point_lever(v, e, p), v->params.dt);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-        gg_continuum_at_surface(contact, u, &gradient, contact->along);
+        gg_continuum_at_surface(contact, value, along, contact->along);
         gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), contact->along);
     }
 }

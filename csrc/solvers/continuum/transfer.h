@@ -92,7 +92,7 @@ GG_FN void gg_continuum_open_node(const gg_view *v, int64_t e, gg_node node, gg_
     gg_vec3 g = v->env[e].gravity;
     double dt = v->params.dt;
     gg_real4 kick = gg_real4_set(g.x * dt, g.y * dt, g.z * dt, 0.0);
-    gg_real4 given = gg_node_sum(v, e, node.nodes, node.local), zero = gg_real4_zero();
+    gg_real4 given = gg_node_given(v, e, node), zero = gg_real4_zero();
     float per_mass = gg_slot_body_at(v, e, gg_continuum_points(v, e)->slot)[GG_BODY_INVERSE_MASS];
     double mass = gg_real4_at(given, 3);
     mass = mass * (double)per_mass > GG_CONTINUUM_LEAST ? mass : 0.0;
@@ -102,7 +102,7 @@ GG_FN void gg_continuum_open_node(const gg_view *v, int64_t e, gg_node node, gg_
     double fourth = gg_has_liquid(v) ? 0.0 : mass;
     v->continuum_velocity[node.at] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), fourth);
 }
-GG_NODES_PHASE(open, 1)
+GG_GIVEN_NODES_PHASE(open, 1)
 
 /* S = dt^2 (K + 10/3 G) / (rho h^2) of the matter of a particle: stiffness of a node along an axis over its mass. 0 where
  * the yield stress follows the pressure: what flows where it is pressed is as heavy as its mass. */
