@@ -20,7 +20,7 @@ GG_FN float gg_flow_scale(const gg_view *v, float side) {
 #ifndef __CUDACC__
 
 /* Gives to the nodes of a block what velocities carry. nodes: the velocities */
-GG_FN void gg_liquid_flow_double(const gg_view *v, int64_t e, int64_t b, const gg_real4 *nodes) {
+GG_FN_LARGE void gg_liquid_flow_double(const gg_view *v, int64_t e, int64_t b, const gg_real4 *nodes) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, nodes, gg_given_of(v, e, b) + GG_HALO);
     gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);

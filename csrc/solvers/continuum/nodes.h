@@ -87,7 +87,7 @@ GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local
 }
 
 /* The same of all nodes of a block of nodes. Sources are gone through one by one, each node adds them in their order. */
-GG_FN void gg_node_sums_read(const gg_view *v, int64_t e, int64_t nodes, gg_real4 sums[GG_NODES]) {
+GG_FN_LARGE void gg_node_sums_read(const gg_view *v, int64_t e, int64_t nodes, gg_real4 sums[GG_NODES]) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
     for (int k = 0; k < GG_NODES; k++) {
         sums[k] = gg_real4_zero();
