@@ -39,11 +39,6 @@ namespace gg_single {
 #define GG_TANGENT_VALUE float
 #define GG_TANGENT_HALF  0.5f
 #include "../../solvers/continuum/tangent_values.h"
-#define GG_FLOW(name)     gg_flow_##name
-#define GG_FLOW_VALUE     float
-#define GG_FLOW_ADD(a, b) ((a) + (b))
-#define GG_FLOW_MUL(a, b) ((a) * (b))
-#include "../../solvers/continuum/flow_values.h"
 } // namespace gg_single
 
 /* ---- nodes ---- */
@@ -97,40 +92,6 @@ GG_GPU_NODES(ray_nodes, ray, gg_continuum_newton_on(v, e), 2)
 GG_GPU_NODES(advance, advance, gg_continuum_newton_on(v, e), 0)
 GG_GPU_NODES(left, left, 1, 4)
 #undef GG_GPU_NODES
-
-/* what velocities carry to nodes: liquid.h */
-__device__ __forceinline__ void gg_gpu_liquid_flow(const gg_gpu_team *team, const gg_view *v, int64_t e,
-                                                   int32_t which) {
-    if (gg_continuum_newton_on(v, e)) {
-        gg_each_node<-1>(team, v, e, [=](gg_node node, gg_continuum_sum *) { gg_liquid_flow_node(v, e, node, which); });
-    }
-}
-
-/* gg_liquid_keep: nodes, and then a thread for each block of nodes and tool */
-static __device__ __noinline__ void gg_gpu_liquid_keep(gg_gpu_team team, const gg_view *v, int64_t e, gg_real4 *nodes) {
-    const int32_t at_once = GG_THREADS / GG_NODES, tools = (int32_t)v->dims.continuum.tools;
-    gg_each_node<-1>(&team, v, e, [=](gg_node node, gg_continuum_sum *) { gg_liquid_keep_node(v, e, node, nodes); });
-    __syncthreads();
-    int64_t count = gg_continuum_env_of(v, e)->nodes;
-    for (int64_t first = team.block * (int64_t)at_once; first < count; first += team.blocks * (int64_t)at_once) {
-        for (int32_t k = (int32_t)threadIdx.x; k < at_once * tools; k += GG_THREADS) {
-            if (first + k / tools < count) {
-                gg_displaced_push_tool(v, e, first + k / tools, k % tools, nodes);
-            }
-        }
-    }
-}
-__device__ __forceinline__ void gg_gpu_liquid_keep_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
-                                                           int32_t) {
-    if (gg_continuum_newton_on(v, e)) {
-        gg_gpu_liquid_keep(*team, v, e, v->continuum_velocity);
-    }
-}
-__device__ __forceinline__ void gg_gpu_liquid_keep_way(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
-    if (gg_continuum_inner_on(v, e)) {
-        gg_gpu_liquid_keep(*team, v, e, v->continuum_way);
-    }
-}
 
 /* gg_continuum_total, by a block of threads; in all of them */
 __device__ __forceinline__ gg_continuum_sum gg_gpu_total(gg_block_memory *memory, const gg_continuum_sum *sums,
@@ -544,133 +505,6 @@ static __device__ __noinline__ void gg_gpu_apply_single(const gg_view *v, int64_
             }
             __syncwarp();
         });
-}
-
-/* What the direction carries to nodes (solvers/continuum/flow.h): a thread needs no more than its own component. */
-static __device__ __noinline__ void gg_gpu_flow_single(const gg_view *v, int64_t e, gg_gpu_run run) {
-    const int32_t component = (int32_t)threadIdx.x % 4;
-    const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);
-    gg_single::gg_flow_axis axes[3];
-    for (int axis = 0; axis < 3; axis++) {
-        axes[axis].own = component == axis ? 1.0f : 0.0f;
-        axes[axis].other = component < 3 && component != axis ? 1.0f : 0.0f;
-    }
-    gg_gpu_cells_single(
-        v, e, run, v->continuum_way,
-        [=](const gg_single::gg_cell *own, gg_single::gg_cell *lane, int32_t four, int32_t count, const float *side) {
-            float scale = component == 0   ? gg_flow_scale(v, side[0])
-                          : component == 1 ? gg_flow_scale(v, side[1])
-                          : component == 2 ? gg_flow_scale(v, side[2])
-                                           : 0.0f;
-            GG_UNROLL(4)
-            for (int32_t j = 0; j < 4; j++) {
-                if (j < count) {
-                    float place[3];
-                    gg_gpu_wrapped(tangents[four + j].off, side, place);
-                    float carried = gg_single::gg_flow_value(own->says, place) * tangents[four + j].pressed;
-                    gg_single::gg_flow_give(axes, place, carried * scale, lane[j].gets);
-                }
-            }
-        });
-}
-
-/* ---- flows of liquids: flow.h ---- */
-
-static __device__ __noinline__ void gg_gpu_flow_double(const gg_view *v, int64_t e, gg_gpu_run run,
-                                                       const gg_real4 *nodes) {
-    gg_gpu_cells<1>(v, e, run, nodes, [=](const gg_continuum_point *p, gg_real4 value, const gg_real4 *) {
-        gg_point_gift gift = gg_point_nothing();
-        gg_liquid_flow_of(p, value, gift.along);
-        return gift;
-    });
-}
-__device__ __forceinline__ void gg_gpu_liquid_flow_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
-                                                           int32_t) {
-    if (gg_continuum_newton_on(v, e)) {
-        gg_each_run(team, v, e, GG_CELLS_AT_ONCE,
-                    [&](gg_gpu_run run) { gg_gpu_flow_double(v, e, run, v->continuum_velocity); });
-    }
-}
-__device__ __forceinline__ void gg_gpu_liquid_flow_step(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
-    if (gg_continuum_newton_on(v, e)) {
-        gg_each_run(team, v, e, GG_CELLS_AT_ONCE,
-                    [&](gg_gpu_run run) { gg_gpu_flow_double(v, e, run, v->continuum_step); });
-    }
-}
-__device__ __forceinline__ void gg_gpu_liquid_flow_way(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
-    if (!gg_continuum_inner_on(v, e)) {
-        return;
-    }
-    gg_each_run(team, v, e, GG_CELLS_AT_ONCE, [&](gg_gpu_run run) {
-        if (gg_continuum_env_of(v, e)->single) {
-            gg_gpu_flow_single(v, e, run);
-        } else {
-            gg_gpu_flow_double(v, e, run, v->continuum_way);
-        }
-    });
-}
-
-/* ---- pressures of liquids: liquid.h ---- */
-
-/* Gives to the nodes of a block what cell(b, k, halo) says of its cells, a thread each; a node adds them up in their
- * order. */
-template <class Cell> __device__ __forceinline__ void gg_gpu_press(const gg_view *v, int64_t e, int64_t b, Cell cell) {
-    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *nodes = v->liquid_flow + e * v->dims.continuum.nodes * GG_NODES;
-    const int32_t thread = (int32_t)threadIdx.x;
-    double *pressure = gg_gpu_cell_memory();
-    gg_real4 *given = gg_given_of(v, e, b), *halo = given + GG_HALO;
-    for (int32_t n = thread; n < GG_HALO; n += GG_THREADS) {
-        halo[n] = nodes[gg_halo_node(block, n % 6, n / 6 % 6, n / 36)];
-    }
-    __syncthreads();
-    for (int32_t k = thread; k < GG_CELLS; k += GG_THREADS) {
-        pressure[k] = cell(k, halo);
-    }
-    __syncthreads();
-    for (int32_t n = thread; n < GG_HALO; n += GG_THREADS) {
-        const int32_t x = n % 6, y = n / 6 % 6, z = n / 36;
-        double sum = 0.0;
-        for (int32_t l = GG_MAX(z - 1, 0); l <= GG_MIN(z, 4); l++) {
-            for (int32_t j = GG_MAX(y - 1, 0); j <= GG_MIN(y, 4); j++) {
-                for (int32_t i = GG_MAX(x - 1, 0); i <= GG_MIN(x, 4); i++) {
-                    sum += 0.125 * pressure[(l * 5 + j) * 5 + i];
-                }
-            }
-        }
-        given[n] = gg_real4_set(sum, 0.0, 0.0, 0.0);
-    }
-}
-__device__ __forceinline__ void gg_gpu_liquid_press_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
-                                                            int32_t) {
-    if (!gg_continuum_newton_on(v, e)) {
-        return;
-    }
-    gg_each_block(team, v, e, [&](int64_t b) {
-        gg_gpu_press(v, e, b,
-                     [=](int32_t k, const gg_real4 *halo) { return gg_liquid_press_iterate_cell(v, e, b, k, halo); });
-        for (int32_t tool = (int32_t)threadIdx.x; tool < v->dims.continuum.tools; tool += GG_THREADS) {
-            gg_liquid_stiffen(v, e, b, tool);
-        }
-    });
-}
-__device__ __forceinline__ void gg_gpu_liquid_press_way(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
-    if (gg_continuum_inner_on(v, e)) {
-        gg_each_block(team, v, e, [&](int64_t b) {
-            gg_gpu_press(v, e, b,
-                         [=](int32_t k, const gg_real4 *halo) { return gg_liquid_press_way_cell(v, e, b, k, halo); });
-        });
-    }
-}
-/* what it gives to nodes nobody reads */
-__device__ __forceinline__ void gg_gpu_liquid_press_step(const gg_gpu_team *team, const gg_view *v, int64_t e,
-                                                         int32_t) {
-    if (gg_continuum_newton_on(v, e)) {
-        gg_each_block(team, v, e, [&](int64_t b) {
-            gg_gpu_press(v, e, b,
-                         [=](int32_t k, const gg_real4 *halo) { return gg_liquid_press_step_cell(v, e, b, k, halo); });
-        });
-    }
 }
 
 __device__ __forceinline__ void gg_gpu_continuum_linearise(const gg_gpu_team *team, const gg_view *v, int64_t e,

@@ -1,8 +1,8 @@
 /* device.cuh: the phases on a GPU.
  *
  * Most are the shared bodies, item by item; those marked TEAM in the table of phases have a cooperative form
- * (slices.cuh, colours.cuh, sweeps.cuh, envs.cuh, continuum.cuh, cameras.cuh). Each gives the same bits as the shared
- * body: floating-point sums keep their order, and nothing else depends on order.
+ * (slices.cuh, colours.cuh, sweeps.cuh, envs.cuh, continuum.cuh, liquid.cuh, cameras.cuh). Each gives the same bits as the
+ * shared body: floating-point sums keep their order, and nothing else depends on order.
  */
 #ifndef GG_DEVICE_CUH
 #define GG_DEVICE_CUH
@@ -11,6 +11,7 @@
 #include "colours.cuh"
 #include "continuum.cuh"
 #include "envs.cuh"
+#include "liquid.cuh"
 #include "slices.cuh"
 #include "sweeps.cuh"
 

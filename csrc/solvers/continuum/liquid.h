@@ -312,10 +312,9 @@ GG_FN double gg_liquid_press_way_cell(const gg_view *v, int64_t e, int64_t b, in
     }
     return gg_liquid_cell_rise(c, c->fill) * gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k));
 }
-GG_FN double gg_liquid_press_step_cell(const gg_view *v, int64_t e, int64_t b, int k, const gg_real4 *halo) {
+GG_FN void gg_liquid_press_step_cell(const gg_view *v, int64_t e, int64_t b, int k, const gg_real4 *halo) {
     gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
     c->along = c->room > 0.0 ? gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k)) : 0.0;
-    return 0.0;
 }
 
 /* what the cells of a block under pressure at the iterate add to the Hessian of the twist of a tool */
