@@ -1,10 +1,10 @@
 /* mesh_sdf.c: the signed distance field of a triangle mesh, sampled on a regular grid. Host only.
  *
- * Distance: exact (mesh_distance.c), the search at a sample starts from its left neighbour's distance plus one spacing,
- * which is an upper bound. Sign: winding number (mesh_winding.c), |w| >= 0.5 is inside; so small holes, doubled faces
- * and self-intersections do no harm, and an inverted mesh gives the same field. In a closed mesh a sample further from
- * the surface than one spacing shares the sign of its right neighbour. Each line of samples is computed on its own in
- * one fixed order: same bits for any number of threads.
+ * Distance: exact (mesh_distance.c), the search at two samples starts from the triangle that was nearest to those on
+ * their left, or below. Sign: winding number (mesh_winding.c), |w| >= 0.5 is inside; so small holes, doubled faces and
+ * self-intersections do no harm, and an inverted mesh gives the same field. In a closed mesh a sample shares the sign of
+ * a neighbour where the surface is too far from both to lie between them. Each plane of samples is computed on its own
+ * in one fixed order: same bits for any number of threads.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,24 +16,42 @@
 /* a coordinate beyond this is a broken file, not a tool [m] */
 #define VERTEX_MAX 1e9
 
-/* the samples of one line along x: number `line` in the order of (z, y) */
-static void sample_line(const gg_mesh_tree *t, const gg_sdf_grid *grid, int64_t line, float *out) {
-    int64_t iy = line % grid->count[1], iz = line / grid->count[1];
+/* whether the surface may pass between two samples of these distances */
+static int may_part(double a, double b, double spacing) { return a + b <= spacing * (1.0 + 1e-6); }
+
+static int is_inside(const gg_mesh_tree *t, gg_vec3d p) {
+    double w = gg_mesh_winding(t, p);
+    return w >= 0.5 || w <= -0.5;
+}
+
+/* the samples of one plane, number iz along z */
+static void sample_plane(const gg_mesh_tree *t, const gg_sdf_grid *grid, int64_t iz, float *out) {
     double spacing = grid->spacing;
-    gg_vec3d p = {0.0, grid->origin.y + spacing * (double)iy, grid->origin.z + spacing * (double)iz};
-    double previous = -1.0;
-    int inside = 0;
-    for (int32_t ix = 0; ix < grid->count[0]; ix++) {
-        p.x = grid->origin.x + spacing * (double)ix;
-        double reach = (previous + spacing) * (1.0 + 1e-6);
-        double distance = sqrt(gg_mesh_distance2(t, p, previous < 0.0 ? INFINITY : reach * reach));
-        /* no surface lies between this sample and the previous one where that is further than a spacing from it */
-        if (!t->closed || previous <= spacing * (1.0 + 1e-6)) {
-            double w = gg_mesh_winding(t, p);
-            inside = w >= 0.5 || w <= -0.5;
+    gg_vec3d p = {0.0, 0.0, grid->origin.z + spacing * (double)iz};
+    int64_t first = 0;
+    for (int32_t iy = 0; iy < grid->count[1]; iy++) {
+        p.y = grid->origin.y + spacing * (double)iy;
+        gg_mesh_pair distances = {0.0, 0.0};
+        double previous = 0.0;
+        int inside = 0;
+        int64_t nearest = first;
+        for (int32_t ix = 0; ix < grid->count[0]; ix++) {
+            p.x = grid->origin.x + spacing * (double)ix;
+            if (ix % 2 == 0) {
+                distances = gg_mesh_distances2(t, p, spacing, &nearest);
+                first = ix ? first : nearest;
+            }
+            double distance = sqrt(distances[ix % 2]);
+            float below = iy ? out[ix - grid->count[0]] : 0.0f;
+            int as_left = t->closed && ix && !may_part(previous, distance, spacing);
+            int as_below = t->closed && iy && !may_part(GG_MAX(below, -below), distance, spacing);
+            if (!as_left) {
+                inside = as_below ? below < 0.0f : is_inside(t, p);
+            }
+            out[ix] = (float)(inside ? -distance : distance);
+            previous = distance;
         }
-        out[ix] = (float)(inside ? -distance : distance);
-        previous = distance;
+        out += grid->count[0];
     }
 }
 
@@ -108,11 +126,11 @@ typedef struct sampling {
     float *samples;
 } sampling;
 
-static void sample_lines(void *context, int64_t begin, int64_t end, int caller) {
+static void sample_planes(void *context, int64_t begin, int64_t end, int caller) {
     const sampling *s = context;
     (void)caller;
-    for (int64_t line = begin; line < end; line++) {
-        sample_line(s->tree, s->grid, line, s->samples + line * s->grid->count[0]);
+    for (int64_t iz = begin; iz < end; iz++) {
+        sample_plane(s->tree, s->grid, iz, s->samples + iz * s->grid->count[0] * s->grid->count[1]);
     }
 }
 
@@ -146,7 +164,7 @@ gg_status gg_mesh_to_grid(const double *vertices, int64_t vertex_count, const in
                     (long long)face_count);
     }
     sampling s = {&t, grid, samples};
-    gg_threads_loop(thread_count, (int64_t)grid->count[1] * grid->count[2], sample_lines, &s);
+    gg_threads_loop(thread_count, grid->count[2], sample_planes, &s);
     gg_mesh_tree_free(&t);
     return GG_OK;
 }

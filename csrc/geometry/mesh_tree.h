@@ -25,13 +25,14 @@ typedef struct gg_triangle {
 } gg_triangle;
 
 typedef struct gg_mesh_node {
+    /* what a search for distances reads, 64 bytes */
     double lower[3], upper[3]; /* bounding box [m] */
-    gg_vec3d center;           /* area centroid [m] */
-    gg_vec3d area;             /* sum of area * normal [m2] */
-    double far2;               /* squared distance from the centre beyond which the node counts as a dipole [m2] */
     int64_t first;             /* triangle */
     int32_t count;             /* triangles of a leaf, 0 for an inner node */
     int32_t right;             /* second child; the first is the next node */
+    gg_vec3d center;           /* area centroid [m] */
+    gg_vec3d area;             /* sum of area * normal [m2] */
+    double far2;               /* squared distance from the centre beyond which the node counts as a dipole [m2] */
 } gg_mesh_node;
 
 typedef struct gg_mesh_tree {
@@ -48,8 +49,12 @@ typedef struct gg_mesh_tree {
 gg_status gg_mesh_tree_build(gg_mesh_tree *t, const double *vertices, const int32_t *faces, int64_t face_count);
 void gg_mesh_tree_free(gg_mesh_tree *t);
 
-/* squared distance of p to the mesh [m2], `bound` where everything is further than that */
-double gg_mesh_distance2(const gg_mesh_tree *t, gg_vec3d p, double bound);
+/* values of two points */
+typedef double gg_mesh_pair __attribute__((vector_size(16)));
+
+/* Squared distances to the mesh [m2] of p and of the point `apart` [m] beside it along x. nearest: a triangle to begin
+ * with, the nearer the sooner the search ends; then the one nearest to the second point. */
+gg_mesh_pair gg_mesh_distances2(const gg_mesh_tree *t, gg_vec3d p, double apart, int64_t *nearest);
 
 /* generalised winding number of the mesh around p */
 double gg_mesh_winding(const gg_mesh_tree *t, gg_vec3d p);
