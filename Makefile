@@ -37,7 +37,7 @@ STAMP_WHEEL := $(VENV)/.stamp-wheel
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
 	@echo "make train     learn the bulldozer in 5 minutes from 32 demonstrations, compare with the expert, plot and film it"
-	@echo "make test      run all tests (ARGS='-k name' passes options to pytest; WORKERS=2 processes)"
+	@echo "make test      run the tests (FULL=1: all, in full size; ARGS='-k name' passes options to pytest; WORKERS=2 processes)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed; write tables and plots to benchmarks/results/cpu"
 	@echo "make instructions  hold the instructions of five small scenes to stored limits (valgrind; ARGS=--renew: new limits)"
@@ -114,7 +114,7 @@ train: $(STAMP_BUILD) $(STAMP_TRAIN)
 	@$(BIN)/python -m granular_gym play Bulldozer-v1 --policy out/train/bulldozer/checkpoint.zip --every 8 --out out/train/bulldozer
 
 test: $(STAMP_BUILD) $(STAMP_DEV)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(FULL),--full) $(ARGS)
 
 sanitize: $(STAMP_BUILD) $(STAMP_DEV)
 	@tools/check_sanitized.sh $(ARGS)

@@ -32,7 +32,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="full size, as the figures of the documentation; minutes")
+    parser.addoption("--full", action="store_true", help="all tests, in full size, as the figures of the documentation")
 
 
 @pytest.fixture
@@ -77,8 +77,11 @@ LONGEST = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, in the order of LONGEST."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without --full no tests of full size; the longest files first, in the order of LONGEST."""
+    if not config.getoption("--full"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("full")])
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
     folder = Path(__file__).parent
     ranks = {folder / name: k for k, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))

@@ -75,10 +75,12 @@ def test_kernels_with_other_settings(kernel: str, solver: dict[str, object]) -> 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_env_alone_and_among_64(name: str, golden: dict[str, int]) -> None:
-    """Env 41 of 64, whose neighbours live under other gravity, has the bits of the env alone; so has env 0."""
-    with build(name, env_count=64, num_threads=2) as world:
-        others = np.setdiff1d(np.arange(64), [0, 41])
+def test_env_alone_and_among_many(name: str, golden: dict[str, int], full: bool) -> None:
+    """An env of 16 (with --full 64), whose neighbours live under other gravity, has the bits of the env alone; so has
+    env 0."""
+    count, one = (64, 41) if full else (16, 11)
+    with build(name, env_count=count, num_threads=2) as world:
+        others = np.setdiff1d(np.arange(count), [0, one])
         pull = world.gravity[others]
         pull[:, 0] += np.linspace(-3.0, 3.0, len(others))
         world.set_gravity(pull, envs=others)
@@ -87,11 +89,11 @@ def test_env_alone_and_among_64(name: str, golden: dict[str, int]) -> None:
         bad[0] = 1e30
         world.set_grains(positions=bad, velocities=np.full_like(bad, 1e38), envs=5)
         drive(world)
-        hashes = [world.state_hash(env) for env in range(64)]
+        hashes = [world.state_hash(env) for env in range(count)]
         assert world.stats["diverged"][5]
-    assert hashes[41] == golden[name]
+    assert hashes[one] == golden[name]
     assert hashes[0] == golden[name]
-    assert len(set(hashes)) >= 60
+    assert len(set(hashes)) >= count - 4
 
 
 @pytest.mark.parametrize("name", NAMES)

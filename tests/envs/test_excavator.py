@@ -406,7 +406,7 @@ def test_expert_decides_by_what_it_sees_not_by_a_clock() -> None:
         envs = gym.make_vec(EXCAVATOR, num_envs=4, grain_count=300, num_threads=2, frame_skip=skip)
         envs.reset(seed=list(range(4)))
         drivers, total = ScoopDrivers(envs), 0.0
-        for _ in range(599 // skip):
+        for _ in range(300 // skip):
             total += float(envs.step(drivers.act())[1].mean())
         returns[skip] = total
         envs.close()

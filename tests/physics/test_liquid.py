@@ -75,7 +75,7 @@ def test_water_rests_wherever_walls_lie_on_the_grid(wide: int) -> None:
         assert float(np.linalg.norm(world.velocities[0], axis=1).mean()) < 1e-3
 
 
-@pytest.mark.parametrize("aside", [0.0, 0.007])
+@pytest.mark.parametrize("aside", [pytest.param(0.0, marks=pytest.mark.full), 0.007])
 def test_a_box_under_water(aside: float) -> None:
     """It is lifted by the weight of what it displaces, wherever it lies on the grid, and pushed nowhere else."""
     scene, lift = drowned(aside, 0.02)
@@ -176,12 +176,12 @@ SPACING = 0.02
 ANYWHERE = dict.fromkeys("xyz", (-9.0, 9.0))
 
 
-@pytest.mark.parametrize("start", [0.121, 0.131])
+@pytest.mark.parametrize("start", [0.081, pytest.param(0.091, marks=pytest.mark.full)])
 def test_a_block_floats(start: float) -> None:
     """Of half the density of water, from below and from above: half of it is under water, to a quarter of a spacing, as
     the surface is as if up to a fifth of one higher and edges that are round to the grid lift by 8 % more."""
     half = 0.03
-    scene, mass = afloat((half, half, half), (0.1, 0.1, start), 0.5 * DENSITY, 0.12, SPACING)
+    scene, mass = afloat((half, half, half), (0.1, 0.1, start), 0.5 * DENSITY, 0.08, SPACING)
     with scene.build(device="cpu", num_threads=1) as world:
         heights, lifts = [], []
         for _ in range(160):
@@ -199,15 +199,15 @@ def test_a_block_floats(start: float) -> None:
 def test_a_block_sinks() -> None:
     """Of twice the density of water: a stop under water carries its weight less that of what it displaces; the floor of
     the pool carries it whole, on what water is left under it: half a distance of particles."""
-    half, depth = 0.03, 0.14
-    scene, mass = afloat((half, half, half), (0.1, 0.1, 0.1), 2.0 * DENSITY, depth, SPACING, travel={"z": (0.08, 0.3)})
+    half = 0.03
+    scene, mass = afloat((half, half, half), (0.1, 0.1, 0.083), 2.0 * DENSITY, 0.14, SPACING, travel={"z": (0.08, 0.3)})
     with scene.build(device="cpu", num_threads=1) as world:
-        world.step(0.005, 40)
-        world.step(0.005, 20)
+        world.step(0.005, 25)
+        world.step(0.005, 10)
         assert world.tool_poses[0, 0, 2] == np.float32(0.08) and world.stats["unsolved_count"][0] == 0
         assert world.wrenches[0, 0, 2] == pytest.approx(DENSITY * 8.0 * half**3 * GRAVITY, rel=0.1)
         assert np.abs(world.wrenches[0, 0, :2]).max() < 0.02 * mass * GRAVITY
-    scene, mass = afloat((half, half, half), (0.1, 0.1, 0.06), 2.0 * DENSITY, depth, SPACING)
+    scene, mass = afloat((half, half, half), (0.1, 0.1, 0.05), 2.0 * DENSITY, 0.1, SPACING)
     with scene.build(device="cpu", num_threads=1) as world:
         world.step(0.005, 50)
         world.step(0.005, 20)
@@ -219,8 +219,8 @@ def test_a_block_sinks() -> None:
 def test_a_raft_rights_itself() -> None:
     """A flat box that lies askew in water swings and comes to lie level."""
     angle, half = 0.15, (0.05, 0.05, 0.03)
-    pose = (0.1, 0.1, 0.12, np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0)
-    scene, _ = afloat(half, pose, 0.5 * DENSITY, 0.12, SPACING)
+    pose = (0.1, 0.1, 0.08, np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0)
+    scene, _ = afloat(half, pose, 0.5 * DENSITY, 0.08, SPACING)
     with scene.build(device="cpu", num_threads=1) as world:
         tilts = []
         for _ in range(140):
@@ -299,19 +299,19 @@ def test_momentum_of_water_and_body(mass: float, share: float) -> None:
 
 def test_a_body_as_light_as_a_thousandth() -> None:
     """On calm water it lies where it is put, and where it falls it bounces lower and lower."""
-    half, mass = 0.04, 1e-3 * DENSITY * 8.0 * 0.04**3
-    scene, _ = afloat((half, half, half), (0.1, 0.1, 0.3), 1e-3 * DENSITY, 0.12, SPACING)
+    half, depth, mass = 0.04, 0.08, 1e-3 * DENSITY * 8.0 * 0.04**3
+    scene, _ = afloat((half, half, half), (0.1, 0.1, 0.3), 1e-3 * DENSITY, depth, SPACING)
     with scene.build(device="cpu", num_threads=1) as world:
         world.set_tool_active("box", False)
         world.step(0.005, 40)
         world.set_tool_active("box", True)
         for drop in (0.0, 0.04):
-            world.set_tool_poses([[0.1, 0.1, 0.175 + drop, 1, 0, 0, 0]])
+            world.set_tool_poses([[0.1, 0.1, depth + 0.055 + drop, 1, 0, 0, 0]])
             world.set_tool_velocity("box", (0.0, 0.0, 0.0))
             heights = []
             for _ in range(80):
                 world.step(0.005)
-                heights.append(float(world.tool_poses[0, 0, 2]) - 0.12 - half)
+                heights.append(float(world.tool_poses[0, 0, 2]) - depth - half)
                 assert world.stats["unsolved_count"][0] == 0
             assert min(heights) > 0.0 and max(heights) < max(drop, 0.005) + 0.015
             assert np.abs(world.tool_poses[0, 0, 4:]).max() < 0.01

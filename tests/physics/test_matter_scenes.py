@@ -16,7 +16,10 @@ from granular_gym.viewing.scene_runs import load_scene, run_scene
 Note = Callable[..., None]
 
 
-@pytest.mark.parametrize(("name", "grains"), [("panels", 125), ("slope", 1200), ("tear", 700), ("roll", 400)])
+@pytest.mark.parametrize(
+    ("name", "grains"),
+    [("panels", 125), pytest.param("slope", 1200, marks=pytest.mark.full), ("tear", 250), ("roll", 200)],
+)
 def test_an_experiment_passes_its_checks(name: str, grains: int, tmp_path: Path, measured: Note) -> None:
     report = run_scene(name, tmp_path, grains=grains, film=False, num_threads=1, progress=False, say=lambda _: None)
     measured(**{check["name"]: check["value"] for check in report["checks"]})

@@ -81,17 +81,17 @@ def test_bulk_density_does_not_depend_on_size(radius):
 @pytest.mark.slow
 def test_angle_of_repose_is_found_again():
     """The heap of a known material, with its friction given: rolling friction is recovered."""
-    test = gg.ReposeAngle(1.0, grain_count=150)
+    test = gg.ReposeAngle(1.0, grain_count=100)
     truth = np.array([[0.5, 0.2]])
     angle = float(np.mean(test.measure(GRAINS, np.repeat(truth, 12, axis=0), range(50, 62))))
     found = gg.calibrate(
-        gg.ReposeAngle(angle, grain_count=150),
+        gg.ReposeAngle(angle, grain_count=100),
         GRAINS,
         friction=0.5,
         rolling_friction=(0.0, 0.5),
         candidates=6,
         rounds=2,
-        repeats=8,
+        repeats=6,
         tolerance=0.1,
     )
     assert found.met, found.describe()
