@@ -68,12 +68,12 @@ LONGEST = (
     "unit/test_c.py",
     "determinism/test_builds.py",
     "unit/test_emulated_order.py",
-    "envs/test_excavator.py",
-    "hostile/test_continuum.py",
+    "physics/test_liquid.py",
     "unit/test_cuda_build.py",
     "unit/test_emulated_parity.py",
     "unit/test_gpu_traffic.py",
-    "physics/test_clumps.py",
+    "physics/test_continuum_sand.py",
+    "envs/test_registered.py",
 )
 
 

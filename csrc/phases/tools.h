@@ -159,23 +159,19 @@ GG_FN void gg_tool_wrench_block(const gg_view *v, int64_t e, int64_t block) {
     }
 }
 
-/* adds the blocks in order, and what grains asleep add. item: tool of an env */
+/* adds the blocks in order, and what grains asleep add. In place: GCC 12 (-O2 -march=native) copies an array of sums to
+ * the stack as if that were aligned. item: tool of an env */
 GG_FN void gg_tool_wrench(const gg_view *v, int64_t e, int64_t tool) {
-    double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6, all[6];
-    for (int k = 0; k < 6; k++) {
-        all[k] = wrench[k];
-    }
-    for (int64_t block = 0; block < gg_tool_blocks(v, e); block++) {
-        const float *sum = v->wrench_partial + ((e * v->dims.load_blocks + block) * v->dims.tool_count + tool) * 6;
+    double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
+    const float *sum = v->wrench_partial + (e * v->dims.load_blocks * v->dims.tool_count + tool) * 6;
+    for (int64_t block = 0, count = gg_tool_blocks(v, e); block < count; block++) {
         for (int k = 0; k < 6; k++) {
-            all[k] += sum[k];
+            wrench[k] += sum[k];
         }
+        sum += v->dims.tool_count * 6;
     }
     for (int k = 0; v->env[e].some_asleep && k < 6; k++) {
-        all[k] += v->kept_wrench[(e * v->dims.sleep.tools + tool) * 6 + k];
-    }
-    for (int k = 0; k < 6; k++) {
-        wrench[k] = all[k];
+        wrench[k] += v->kept_wrench[(e * v->dims.sleep.tools + tool) * 6 + k];
     }
 }
 
