@@ -2,6 +2,10 @@
  * each as it would be alone. */
 #include "mesh_tree.h"
 
+/* A triangle whose angle at its first vertex has a smaller squared sine counts as its edges: its normal is uncertain, and
+ * nothing of it is further from an edge than 1e-7 of their lengths. */
+#define THIN 1e-14
+
 typedef int64_t pair_mask __attribute__((vector_size(16)));
 
 GG_FN gg_mesh_pair both(double x) { return (gg_mesh_pair){x, x}; }
@@ -41,14 +45,15 @@ GG_FN gg_mesh_pair triangle_distance2(along_x p, const gg_triangle *t, gg_mesh_p
     gg_vec3d ab = gg_dsub(t->b, t->a), bc = gg_dsub(t->c, t->b), ca = gg_dsub(t->a, t->c);
     gg_vec3d n = gg_dcross(ab, gg_dsub(t->c, t->a));
     double n2 = gg_ddot(n, n);
+    int flat = n2 > THIN * gg_ddot(ab, ab) * gg_ddot(ca, ca);
     along_x ap = from(t->a, p), bp = from(t->b, p), cp = from(t->c, p);
     gg_mesh_pair height = dot(ap, n);
     /* nothing of a triangle is nearer than its plane */
-    if (n2 > 0.0 && !any(height * height < best * n2)) {
+    if (flat && !any(height * height < best * n2)) {
         return best;
     }
     pair_mask inside = {0, 0};
-    if (n2 > 0.0) {
+    if (flat) {
         inside = (side_of(ab, ap, n) >= 0.0) & (side_of(bc, bp, n) >= 0.0) & (side_of(ca, cp, n) >= 0.0);
     }
     gg_mesh_pair edges =

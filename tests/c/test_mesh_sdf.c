@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../csrc/base/rng.h"
 #include "../../csrc/gg.h"
 #include "check.h"
 
@@ -354,6 +355,42 @@ static void expect_fault(const mesh *m, gg_sdf_grid grid, int threads, const cha
           status);
 }
 
+/* triangles that are lines but for rounding: their normals are of no use, their distances are those of the lines */
+static void test_slivers(void) {
+    clear(&work);
+    for (int f = 0; f < 40; f++) {
+        double a[3], d[3];
+        for (int k = 0; k < 3; k++) {
+            a[k] = 0.4 * (double)gg_rng_uniform(4, 0, (uint64_t)(3 * f + k)) - 0.2;
+            d[k] = 0.2 * (double)gg_rng_uniform(4, 1, (uint64_t)(3 * f + k)) - 0.1;
+        }
+        int32_t first = add_vertex(&work, a[0], a[1], a[2]);
+        add_vertex(&work, a[0] + 0.37 * d[0], a[1] + 0.37 * d[1], a[2] + 0.37 * d[2]);
+        add_vertex(&work, a[0] + d[0], a[1] + d[1], a[2] + d[2]);
+        add_face(&work, first, first + 1, first + 2);
+    }
+    gg_sdf_grid grid = cube(0.3);
+    convert(&work, &grid, field, 2);
+    for (int i = 0; i < N * N * N; i++) {
+        double p[3], best = INFINITY;
+        sample_point(&grid, i, p);
+        for (int f = 0; f < 40; f++) {
+            const double *a = work.vertices + 9 * f, *b = a + 6;
+            double along = 0.0, length2 = 0.0, sum = 0.0;
+            for (int k = 0; k < 3; k++) {
+                along += (p[k] - a[k]) * (b[k] - a[k]);
+                length2 += (b[k] - a[k]) * (b[k] - a[k]);
+            }
+            double s = fmin(fmax(along / length2, 0.0), 1.0);
+            for (int k = 0; k < 3; k++) {
+                sum += pow(a[k] + s * (b[k] - a[k]) - p[k], 2);
+            }
+            best = fmin(best, sqrt(sum));
+        }
+        CHECK_NEAR(fabs(field[i]), best, 1e-7);
+    }
+}
+
 static void test_faults(void) {
     gg_sdf_grid good = cube(0.3), bad = good;
     clear(&work);
@@ -422,6 +459,7 @@ int main(void) {
     test_overlapping();
     test_hole();
     test_soup();
+    test_slivers();
     test_faults();
     if (CHECK_TIMES(1, 0)) {
         test_speed();
