@@ -258,7 +258,9 @@ def test_bad_arguments(kwargs: dict[str, Any], message: str, make: Any) -> None:
         make(DOUGH, **kwargs)
 
 
-@pytest.mark.parametrize("difficulty", [*(pytest.param(d, marks=pytest.mark.full) for d in ("easy", "medium")), "hard"])
+@pytest.mark.parametrize(
+    "difficulty", [pytest.param(name, marks=() if name == "hard" else pytest.mark.full) for name in DIFFICULTIES]
+)
 def test_expert_rolls_and_random_does_not(difficulty: str, make_vec: Any) -> None:
     envs = make_vec(DOUGH, 4, grain_count=200, difficulty=difficulty, autoreset_mode="Disabled")
     envs.reset(seed=[0, 1, 0, 1])

@@ -13,7 +13,9 @@ SIZE, DEPTH, WAY = (0.3, 0.06, 0.1), 0.06, 0.06  # [m]
 Note = Callable[..., None]
 
 
-@pytest.mark.parametrize("rolling", [pytest.param(0.0, marks=pytest.mark.full), 0.3])
+@pytest.mark.parametrize(
+    "rolling", [pytest.param(rolling, marks=() if rolling else pytest.mark.full) for rolling in ANGLES]
+)
 def test_force_is_that_of_grains(rolling: float, measured: Note) -> None:
     """A blade six grains deep, at its wall at first, without friction."""
     scene, density = of_grains(settled(SIZE, rolling, 0), DEPTH, 0.0)
