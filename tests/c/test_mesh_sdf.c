@@ -342,19 +342,6 @@ static void test_soup(void) {
     }
 }
 
-/* ---- hostile arguments, speed ---- */
-
-static void expect_fault(const mesh *m, gg_sdf_grid grid, int threads, const char *word) {
-    char message[200] = "";
-    gg_status status = gg_mesh_to_grid(m->vertices, m->vertex_count, m->faces, m->face_count, &grid, field, threads,
-                                       message, sizeof message);
-    if (!CHECK(status == GG_ERROR_ARGUMENT && strstr(message, word))) {
-        fprintf(stderr, "    '%s' expected in '%s'\n", word, message);
-    }
-    CHECK(gg_mesh_to_grid(m->vertices, m->vertex_count, m->faces, m->face_count, &grid, field, threads, NULL, 0) ==
-          status);
-}
-
 /* triangles that are lines but for rounding: their normals are of no use, their distances are those of the lines */
 static void test_slivers(void) {
     clear(&work);
@@ -389,6 +376,19 @@ static void test_slivers(void) {
         }
         CHECK_NEAR(fabs(field[i]), best, 1e-7);
     }
+}
+
+/* ---- hostile arguments, speed ---- */
+
+static void expect_fault(const mesh *m, gg_sdf_grid grid, int threads, const char *word) {
+    char message[200] = "";
+    gg_status status = gg_mesh_to_grid(m->vertices, m->vertex_count, m->faces, m->face_count, &grid, field, threads,
+                                       message, sizeof message);
+    if (!CHECK(status == GG_ERROR_ARGUMENT && strstr(message, word))) {
+        fprintf(stderr, "    '%s' expected in '%s'\n", word, message);
+    }
+    CHECK(gg_mesh_to_grid(m->vertices, m->vertex_count, m->faces, m->face_count, &grid, field, threads, NULL, 0) ==
+          status);
 }
 
 static void test_faults(void) {

@@ -29,7 +29,7 @@ def test_a_film_passes_its_checks(name: str, grains: int, tmp_path: Path, measur
 def test_rings_tangle_with_friction(measured: Note) -> None:
     """Friction holds up rings that no pole passes through: the checks of the film, of 16 rings."""
     run = load_scene("rings")(0, 16)
-    run.seconds = 1.2
+    run.seconds = 2.0
     for label in run.labels:
         play(run, label)
         measured(**{f"{name} of {label}": value for name, value in run.figures(label).items()})
