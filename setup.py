@@ -184,12 +184,42 @@ def cuda_library_dir(compiler: str) -> str:
     raise SystemExit(f"granular_gym: {compiler} has no libcudart_static.a; set GG_CUDA=0 to build without CUDA.")
 
 
-def source_hash() -> str:
-    """Hash of the engine's sources, 16 hex digits: a bed in the cache is used only by the engine that settled it."""
+def hash_of(paths) -> str:
+    """Hash of files, 16 hex digits."""
     total = hashlib.sha256()
-    for path in relative(path for kind in ("c", "h", "cu", "cuh") for path in (ROOT / "csrc").rglob("*." + kind)):
+    for path in relative(paths):
         total.update((ROOT / path).read_bytes())
     return total.hexdigest()[:16]
+
+
+def source_hash() -> str:
+    """Hash of the engine's sources: a bed in the cache is used only by the engine that settled it."""
+    return hash_of(path for kind in ("c", "h", "cu", "cuh") for path in (ROOT / "csrc").rglob("*." + kind))
+
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def included(source: Path) -> set[Path]:
+    """A source file and all that it includes by a path relative to itself."""
+    found, left = set(), [source.resolve()]
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += [(path.parent / name).resolve() for name in INCLUDE.findall(path.read_text(encoding="utf-8"))]
+    return found
+
+
+def cuda_key(command: list[str]) -> str:
+    """What the code of the CUDA kernels depends on: sources, compiler and flags, but for those of the host's code."""
+    host = ("-Xcompiler", "-Werror", "all-warnings", "-W", "--threads")
+    flags = " ".join(flag for flag in command[1:] if not flag.startswith(host))
+    sources = included(ROOT / CUDA_SOURCE)
+    if os.environ.get("GG_CUDA") in EMULATED:
+        sources |= set(EMULATOR_HEADERS)
+    version = hashlib.sha256(compiler_version(command[:1]).encode()).hexdigest()[:16]
+    return f"{hash_of(sources)} {version} {flags}"
 
 
 def compiler_version(command: list[str]) -> str:
@@ -237,19 +267,17 @@ class BuildExtension(build_ext):
         """Compiles the CUDA backend into one object, where the last one is not that of the same sources and command."""
         object_file = self.cuda_object()
         hash_file = object_file + ".key"
-        headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") in EMULATED else []
-        emulator = b"".join(header.read_bytes() for header in headers)
-        key = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
+        key = f"{cuda_key(command)} {' '.join(command)}"
         if os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key:
             return
         print("granular_gym: compiling the CUDA backend", file=sys.stderr)
         done = subprocess.run([*command, "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE)
         output = done.stderr.decode(errors="replace")
         if "-Xptxas=-v" in command:
-            # registers, spills and shared memory of each kernel: tools/cuda_kernels.py checks those of the default
-            # build; a build with other flags keeps its log beside its objects
+            # registers, spills and shared memory of each kernel, after a line with what they depend on, for
+            # tools/cuda_kernels.py; a build with other flags than the default keeps its log beside its objects
             folder = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
-            (folder / "cuda_kernels.log").write_text(output)
+            (folder / "cuda_kernels.log").write_text(f"{cuda_key(command)}\n{output}")
         if done.returncode:
             raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{output}")
         Path(hash_file).write_text(key)
@@ -373,26 +401,27 @@ def readme() -> str:
     return text
 
 
-setup(
-    long_description=readme(),
-    long_description_content_type="text/markdown",
-    packages=[
-        *find_packages(include=["granular_gym*"]),
-        *(f"granular_gym.{name}" for name in ("envs", "scenes", "_assets")),
-    ],
-    package_dir={
-        "granular_gym": "granular_gym",
-        "granular_gym.envs": "envs",
-        "granular_gym.scenes": "scenes",
-        "granular_gym._assets": "assets",
-    },
-    package_data={"granular_gym": ["py.typed", "*.pyi"], "granular_gym._assets": ["*", "**/*"]},
-    exclude_package_data={"granular_gym._assets": ["*.pyc", "__pycache__/*"]},
-    include_package_data=False,
-    ext_modules=[EXTENSION] if os.environ.get("GG_EXTENSION", "1") != "0" else [],
-    cmdclass={"build_ext": BuildExtension},
-    options={
-        "bdist_wheel": {"py_limited_api": "cp{}{}".format(*PYTHON_FLOOR)},
-        "egg_info": {"tag_build": f"+{LABEL}" if LABEL else ""},
-    },
-)
+if __name__ == "__main__":
+    setup(
+        long_description=readme(),
+        long_description_content_type="text/markdown",
+        packages=[
+            *find_packages(include=["granular_gym*"]),
+            *(f"granular_gym.{name}" for name in ("envs", "scenes", "_assets")),
+        ],
+        package_dir={
+            "granular_gym": "granular_gym",
+            "granular_gym.envs": "envs",
+            "granular_gym.scenes": "scenes",
+            "granular_gym._assets": "assets",
+        },
+        package_data={"granular_gym": ["py.typed", "*.pyi"], "granular_gym._assets": ["*", "**/*"]},
+        exclude_package_data={"granular_gym._assets": ["*.pyc", "__pycache__/*"]},
+        include_package_data=False,
+        ext_modules=[EXTENSION] if os.environ.get("GG_EXTENSION", "1") != "0" else [],
+        cmdclass={"build_ext": BuildExtension},
+        options={
+            "bdist_wheel": {"py_limited_api": "cp{}{}".format(*PYTHON_FLOOR)},
+            "egg_info": {"tag_build": f"+{LABEL}" if LABEL else ""},
+        },
+    )
