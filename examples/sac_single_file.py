@@ -213,10 +213,12 @@ def main() -> None:
             states, _, labels, *_ = shown.batch(BATCH, draw)
             learner.clone(states, labels)
         for _ in range(CRITIC_UPDATES):
+            if time.perf_counter() - begin > 30.0 * args.minutes:
+                break  # half of the time is for the task itself
             learner.update(shown.batch(BATCH, draw), BATCH, actor=False)
     states, decisions, lines, said = envs.reset(seed=args.seed)[0]["state"], 0, [], time.perf_counter()
     totals, finished = np.zeros(args.envs), []
-    while time.perf_counter() - begin < 60.0 * args.minutes:
+    while not decisions or time.perf_counter() - begin < 60.0 * args.minutes:
         cold = not shown.rows and len(own.rows) < WARM_UP
         actions = (
             draw.uniform(-1.0, 1.0, (args.envs, *action_shape)).astype(np.float32)
@@ -261,7 +263,8 @@ def main() -> None:
     envs.close()
     print(f"{args.episodes} episodes, 300 grains: return {returns.mean():.3g}")
     torch.save(learner.actor.state_dict(), args.out / "policy.pt")
-    report = {"settings": vars(args), "machine": granular_gym.info(), "lines": lines, "returns": returns.tolist()}
+    report = {"settings": vars(args), "machine": granular_gym.info(), "env_steps": decisions * args.frame_skip}
+    report |= {"lines": lines, "returns": returns.tolist()}
     (args.out / "report.json").write_text(json.dumps(report, indent=1, default=str) + "\n")
 
 

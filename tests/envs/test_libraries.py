@@ -138,6 +138,7 @@ class TestSacSingleFile:
         torch = pytest.importorskip("torch", reason="torch is not installed")
         words = ["--minutes", "0.05", "--demonstrations", "2", "--envs", "2", "--grains", "30", "--episodes", "2"]
         report = trained(SAC_TRAINER, [*words, "--out", str(tmp_path)], tmp_path)
+        assert report["env_steps"] > 0
         assert len(report["returns"]) == 2 and np.isfinite(report["returns"]).all()
         weights = torch.load(tmp_path / "policy.pt", weights_only=True)
         assert all(torch.isfinite(array).all() for array in weights.values())
