@@ -1,6 +1,6 @@
 """beds.py: lone grains, settled beds, heaps, thin-walled boxes.
 
-The standard grain is a sphere of 5 mm radius and 2500 kg/m3 with friction 0.5. Settled beds are cached.
+The standard grain is a sphere of 5 mm radius and 2500 kg/m3 with friction 0.5.
 """
 
 from __future__ import annotations
@@ -188,14 +188,6 @@ def rms_speed(world: gg.World, env: int = 0) -> float:
 def mean_overlap(world: gg.World, env: int = 0) -> float:
     """Mean overlap of the overlapping contacts of one env, relative to the smaller diameter."""
     return float(world.stats["overlap_sum"][env] / max(int(world.stats["overlap_count"][env]), 1))
-
-
-@functools.lru_cache(maxsize=4)
-def settled_column(count: int = 10_000, half_width: float = 10.0, seconds: float = 1.0) -> gg.State:
-    """State of `column_scene` after it settled; computed once."""
-    with column_scene(count, half_width).build(num_threads=THREADS) as world:
-        world.step(DT, round(seconds / DT))
-        return world.save_state(env=0)
 
 
 def tube_mesh(inner: float, outer: float, height: float, sides: int = 48) -> gg.Mesh:

@@ -189,18 +189,23 @@ def drowned(aside: float, spacing: float) -> tuple[gg.Scene, float]:
     return scene, GRAVITY * WATER * 8.0 * float(DROWNED.prod())
 
 
-#: side of the pool of `afloat` [m]
+#: side of the pool of `afloat`, unless it is given [m]
 POOL = 0.2
 
 
-def afloat(half: Any, pose: Any, density: float, depth: float, spacing: float, **tool: Any) -> tuple[gg.Scene, float]:
-    """A free box in a pool that was as deep as that before it took its place there; its mass [kg]."""
-    scene, half = gg.Scene(((0, 0, 0), (POOL, POOL, 0.4))), np.array(half)
+def afloat(
+    half: Any, pose: Any, density: float, depth: float, spacing: float, pool: float = POOL, **tool: Any
+) -> tuple[gg.Scene, float]:
+    """A free box in a pool that was as deep as that before it took its place there; its mass [kg].
+
+    pool: side of the pool [m].
+    """
+    scene, half = gg.Scene(((0, 0, 0), (pool, pool, 0.4))), np.array(half)
     water = scene.add_material(density=WATER, friction=0.0, continuum=gg.Liquid(4e5, 1e-3))
     mass = density * 8.0 * float(half.prod())
     inertia = mass / 3.0 * (half @ half - half**2)
     scene.add_tool(gg.Sdf.box(half), "box", water, pose, mass=mass, inertia=inertia, **tool)
-    across, up = (np.arange(0.25 * spacing, end, 0.5 * spacing) for end in (POOL, depth))
+    across, up = (np.arange(0.25 * spacing, end, 0.5 * spacing) for end in (pool, depth))
     places = np.stack(np.meshgrid(across, across, up, indexing="ij"), -1).reshape(-1, 3)
     turned = (1.0, 0.0, 0.0, 0.0) if len(pose) == 3 else (pose[3], *(-x for x in pose[4:]))
     local = rotate(np.array(turned), places - pose[:3])
@@ -208,10 +213,10 @@ def afloat(half: Any, pose: Any, density: float, depth: float, spacing: float, *
     return scene, mass
 
 
-def draught(world: gg.World, height: float, half: float) -> float:
+def draught(world: gg.World, height: float, half: float, pool: float = POOL) -> float:
     """How deep an upright cube of `afloat` lies in water whose surface is level [m], by the height of its middle."""
     volume = float(world.grain_masses[0].sum()) / WATER
-    return (volume - (height - half) * POOL**2) / (POOL**2 - 4.0 * half**2)
+    return (volume - (height - half) * pool**2) / (pool**2 - 4.0 * half**2)
 
 
 def stirred() -> gg.Scene:

@@ -68,12 +68,13 @@ LONGEST = (
     "unit/test_c.py",
     "determinism/test_builds.py",
     "unit/test_emulated_order.py",
+    "unit/test_gpu_traffic.py",
     "physics/test_liquid.py",
     "unit/test_cuda_build.py",
-    "unit/test_emulated_parity.py",
-    "unit/test_gpu_traffic.py",
     "physics/test_continuum_sand.py",
     "envs/test_registered.py",
+    "physics/test_films.py",
+    "unit/test_emulated_parity.py",
 )
 
 

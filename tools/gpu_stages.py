@@ -269,7 +269,9 @@ def tests(run: Run, name: str, targets: list[str], cores: list[int], device: str
                 time.sleep(0.05)
         try:
             log = f"test_{device}_{item[1]}"
-            return run.command(log, pytest_command(item[1]), end - time.monotonic(), mine, GG_DEVICE=device)
+            # without --full some cases of parity are left to the emulator in smaller size, or out
+            words = pytest_command(item[1]) + (["--full"] if name == "parity" else [])
+            return run.command(log, words, end - time.monotonic(), mine, GG_DEVICE=device)
         finally:
             slots.append(mine)
 

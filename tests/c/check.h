@@ -8,6 +8,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static long check_passed, check_failed;
 
@@ -33,6 +35,12 @@ static inline int check_near(double got, double expected, double tolerance, cons
 static inline int check_report(void) {
     printf("%ld passed, %ld failed\n", check_passed, check_failed);
     return check_failed || !check_passed;
+}
+
+/* whether GG_TEST_FULL=1 asks for the full size, as `make test FULL=1` does */
+static inline int check_full(void) {
+    const char *asked = getenv("GG_TEST_FULL");
+    return asked && !strcmp(asked, "1");
 }
 
 /* how often something is done: under a sanitizer, which looks at memory and threads and makes all ten times as slow, a few

@@ -158,7 +158,7 @@ static void test_segments(void) {
 }
 
 static void test_blocks(void) {
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < CHECK_TIMES(2000, 400); round++) {
         gg_capsule c = random_capsule(round % 3);
         gg_block block;
         double n = 0.0;
@@ -206,7 +206,7 @@ static void test_guard(void) {
     gg_block floor_block = {{{0.0, 0.0, -1.0}, {1.0, 0.0, 0.0, 0.0}}, {10.0, 10.0, 1.0}};
     double joints[2] = {-0.5, 0.3}, velocity[2] = {0.0, 0.0}, lowest = 10.0, reached[2] = {-10.0, 10.0};
     int seen = 0;
-    for (int step = 0; step < 20000; step++) {
+    for (int step = 0; step < CHECK_TIMES(20000, 5000); step++) {
         double wanted[2], before[2] = {joints[0], joints[1]}, slow[2] = {velocity[0], velocity[1]};
         gg_frame from[GG_ARM_ROWS + 1], to[GG_ARM_ROWS + 1];
         if (step % 40 == 0) {

@@ -109,7 +109,7 @@ static int check_colours(const gg_world *w) {
 /* A bed falls around a large grain; with a radius of ten others it touches more of them than there are colours. */
 static void test_records(void) {
     const float ratios[] = {1.0f, 3.0f, 10.0f};
-    const int steps = CHECK_TIMES(60, 20);
+    const int steps = CHECK_TIMES(40, 20);
     for (int k = 0; k < 3; k++) {
         gg_world *w = build(ratios[k], -9.81f);
         int last = 0, contacts = 0;

@@ -128,7 +128,7 @@ static comparison compare_part(gg_view *v, float height) {
 
 /* parts drawn coarse to fine are where learners' cameras see them: all but a few rays at edges */
 static void test_parts(void) {
-    for (int trial = 0; trial < 20 * KINDS; trial++) {
+    for (int trial = 0; trial < CHECK_TIMES(20, 6) * KINDS; trial++) {
         gg_view *v = fresh_parts(trial / KINDS % 2 ? GG_CAMERA_PERSPECTIVE : GG_CAMERA_ORTHOGRAPHIC);
         int kind = kinds[trial % KINDS];
         gg_shape *part = put_part(kind, 6, 0.3f, 0.2f, 0.25f);
@@ -145,7 +145,7 @@ static void test_parts(void) {
 
 /* from inside one looks out of a solid part, and at the wall of a cavity */
 static void test_inside(void) {
-    for (int trial = 0; trial < 4 * KINDS; trial++) {
+    for (int trial = 0; trial < CHECK_TIMES(4, 2) * KINDS; trial++) {
         gg_view *v = fresh_parts(GG_CAMERA_PERSPECTIVE);
         world.cameras[0].near_depth = 0.0f;
         int kind = kinds[trial % KINDS];
@@ -180,7 +180,7 @@ static void test_kernels(void) {
     picture.camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
     picture.light = gg_v3(-1.0f, 0.3f, 1.0f);
     int kernels = 0;
-    for (int samples = 1; samples <= 3; samples++) {
+    for (int samples = CHECK_TIMES(1, 2); samples <= CHECK_TIMES(3, 2); samples++) {
         picture.samples = samples;
         CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, first) == GG_OK);
         for (int k = 0; k < 4; k++) {
@@ -193,7 +193,7 @@ static void test_kernels(void) {
             }
         }
     }
-    CHECK(kernels >= 3);
+    CHECK(kernels >= CHECK_TIMES(3, 2));
 }
 
 static void test_walls(void) {

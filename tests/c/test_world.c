@@ -88,7 +88,7 @@ static gg_status plough(gg_world *w, int64_t env_count, int steps) {
             const float target[7] = {s % 2 ? 0.03f : -0.03f, 0.0f, 0.03f, 1.0f, 0.0f, 0.0f, 0.1f * (float)s};
             memcpy(targets + e * 7, target, sizeof target);
         }
-        status = gg_world_step(w, 1e-3, CHECK_TIMES(60, 20), targets, NULL, NULL);
+        status = gg_world_step(w, 1e-3, CHECK_TIMES(60, 12), targets, NULL, NULL);
     }
     return status;
 }
@@ -101,11 +101,11 @@ static uint64_t hash_of(gg_world *w, int64_t env) {
 
 static void test_threads_and_envs(void) {
     gg_world_def d = scene();
-    const int threads[] = {1, 2, 3, 8};
+    const int threads[] = {1, 2, 3, 8}, steps = CHECK_TIMES(2, 1);
     const char *const kernels[] = {"scalar", "vector128", "avx2", "avx512"};
     d.env_count = 1;
     gg_world *alone = world_of(&d);
-    CHECK(plough(alone, 1, CHECK_TIMES(4, 1)) == GG_OK);
+    CHECK(plough(alone, 1, steps) == GG_OK);
     uint64_t expected = hash_of(alone, 0);
     gg_world_destroy(alone);
     for (int k = 0; k < 4; k++) {
@@ -115,7 +115,7 @@ static void test_threads_and_envs(void) {
         if (gg_world_set_kernel(w, kernels[k]) != GG_OK) {
             fprintf(stderr, "    note: %s\n", gg_world_message(w));
         }
-        CHECK(plough(w, d.env_count, CHECK_TIMES(4, 1)) == GG_OK);
+        CHECK(plough(w, d.env_count, steps) == GG_OK);
         for (int64_t e = 0; e < d.env_count; e++) {
             CHECK(hash_of(w, e) == expected);
         }
@@ -151,7 +151,7 @@ static void test_threads_and_colours(void) {
         for (int k = 0; k < 4; k++) {
             d.thread_count = threads[k];
             gg_world *w = world_of(&d);
-            CHECK(gg_world_step(w, 1e-3, CHECK_TIMES(40, 6), NULL, NULL, NULL) == GG_OK);
+            CHECK(gg_world_step(w, 1e-3, CHECK_TIMES(20, 6), NULL, NULL, NULL) == GG_OK);
             expected = k ? expected : hash_of(w, 0);
             CHECK(hash_of(w, 0) == expected);
             gg_world_destroy(w);
@@ -163,7 +163,7 @@ static void test_weight(void) {
     gg_world_def d = scene();
     d.env_count = 1;
     gg_world *w = world_of(&d);
-    CHECK(gg_world_step(w, 1e-3, CHECK_TIMES(1500, 600), NULL, NULL, NULL) == GG_OK);
+    CHECK(gg_world_step(w, 1e-3, CHECK_TIMES(800, 600), NULL, NULL, NULL) == GG_OK);
     CHECK(gg_world_step(w, 1e-3, 100, NULL, NULL, NULL) == GG_OK);
     float wrench[(GG_WALL_COUNT + 1) * 6];
     CHECK(gg_world_get_wrenches(w, wrench, wrench + 6, GG_HOST) == GG_OK);

@@ -31,6 +31,23 @@ def make() -> Iterator[Callable[..., Any]]:
         env.close()
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Callable[..., Any]]:
+    """As `make`, but a test module gets the same env for the same arguments, and another one as `number` says. For
+    tests that begin with a reset and change nothing that outlives one."""
+    made: dict[str, gym.Env] = {}
+
+    def build(name: str = BULLDOZER, number: int = 0, **kwargs: Any) -> gym.Env:
+        key = repr((name, number, sorted(kwargs.items())))
+        if key not in made:
+            made[key] = gym.make(name, **{**SMALL, **kwargs})
+        return made[key]
+
+    yield build
+    for env in made.values():
+        env.close()
+
+
 @pytest.fixture
 def make_vec() -> Iterator[Callable[..., Any]]:
     """gymnasium.make_vec with small arguments; closes its envs."""

@@ -113,7 +113,10 @@ def test_rewards_of_change_add_up(make: Any) -> None:
     assert task.score[0] == ours[-1]
 
 
-@pytest.mark.parametrize("grain_count, difficulty", [(500, "easy"), (500, "medium"), (2000, "medium"), (500, "hard")])
+@pytest.mark.parametrize(
+    "grain_count, difficulty",
+    [(500, "easy"), (500, "medium"), pytest.param(2000, "medium", marks=pytest.mark.full), (500, "hard")],
+)
 def test_an_episode_starts_settled_and_clear(make: Any, grain_count: int, difficulty: str) -> None:
     env = make(grain_count=grain_count, difficulty=difficulty)
     limits, frictions = DIFFICULTIES[difficulty], set()
@@ -185,7 +188,7 @@ def test_outline_holds_the_meshes() -> None:
 
 
 def test_vehicle_never_leaves_the_field(make: Any) -> None:
-    env = make(grain_count=1)
+    env = make()
     task = env.unwrapped.task
     vertices = np.concatenate([load_mesh(asset_path(f"bulldozer_{n}.stl")).vertices for n in ("blade", "hull")])
     rng = np.random.default_rng(8)
@@ -211,7 +214,7 @@ def test_vehicle_never_leaves_the_field(make: Any) -> None:
 
 
 def test_driving_straight_and_turning(make: Any) -> None:
-    env = make(grain_count=1)
+    env = make()
     env.reset(seed=0)
     task = env.unwrapped.task
     task.pose[0] = (0.0, 0.0, 0.5)
@@ -257,16 +260,16 @@ def test_blade_pushes_grains(make: Any) -> None:
     [np.array([0.5, -0.5]), np.array([0.5, -0.5], np.float32), [0.5, -0.5], (0.5, -0.5), np.array([0.5, 9, -0.5])[::2]],
     ids=["float64", "float32", "list", "tuple", "strided"],
 )
-def test_actions_of_any_make(make: Any, action: Any) -> None:
-    expected = play(make(), 0, [np.array([0.5, -0.5])])
-    assert same(expected, play(make(), 0, [action]))
+def test_actions_of_any_make(shared: Any, action: Any) -> None:
+    expected = play(shared(), 0, [np.array([0.5, -0.5])])
+    assert same(expected, play(shared(), 0, [action]))
 
 
-def test_actions_outside_are_clipped(make: Any) -> None:
-    assert same(play(make(), 0, [[1, -1]]), play(make(), 0, [np.array([7, -1000])]))
+def test_actions_outside_are_clipped(shared: Any) -> None:
+    assert same(play(shared(), 0, [[1, -1]]), play(shared(), 0, [np.array([7, -1000])]))
     read_only = np.ones(2)
     read_only.flags.writeable = False
-    assert same(play(make(), 0, [[1, 1]]), play(make(), 0, [read_only]))
+    assert same(play(shared(), 0, [[1, 1]]), play(shared(), 0, [read_only]))
 
 
 @pytest.mark.parametrize(
@@ -284,8 +287,8 @@ def test_actions_outside_are_clipped(make: Any) -> None:
         ([[0], [0, 1]], "numbers"),
     ],
 )
-def test_hostile_actions_change_nothing(make: Any, action: Any, word: str) -> None:
-    env, calm = make().unwrapped, make().unwrapped
+def test_hostile_actions_change_nothing(shared: Any, action: Any, word: str) -> None:
+    env, calm = (shared(number=number).unwrapped for number in (0, 1))
     for each in (env, calm):
         each.reset(seed=0)
     with pytest.raises(gg.ArgumentError, match=f"action.*({word})"):
@@ -314,7 +317,7 @@ def test_types_of_a_step(make: Any) -> None:
 
 
 def test_time_limit(make: Any) -> None:
-    env = make(grain_count=1, preset="fast")
+    env = make()
     env.reset(seed=0)
     truncated = [env.step([0.0, 0.0])[3] for _ in range(600)]
     assert truncated.index(True) == 599

@@ -61,7 +61,7 @@ def test_substeps_keep_every_tool_under_half_a_radius() -> None:
 
 @pytest.mark.parametrize("difficulty", list(DIFFICULTIES))
 def test_an_episode_starts_settled_and_clear(make: Any, difficulty: str) -> None:
-    env = make(EXCAVATOR, grain_count=200, difficulty=difficulty)
+    env = make(EXCAVATOR, grain_count=300, difficulty=difficulty)
     task, limits = env.unwrapped.task, DIFFICULTIES[difficulty]
     bins = []
     for seed in range(6):
@@ -198,7 +198,7 @@ def test_bucket_holds_its_load_in_a_swing(make: Any) -> None:
 
 
 def test_guard_keeps_the_bucket_off_the_table_and_slows_it(make: Any) -> None:
-    env = make(EXCAVATOR, grain_count=100)
+    env = make(EXCAVATOR)
     env.reset(seed=0)
     task = env.unwrapped.task
     events, least, lowest = 0, 1.0, 1.0
@@ -220,7 +220,7 @@ def test_guard_keeps_the_bucket_off_the_table_and_slows_it(make: Any) -> None:
 def test_a_bucket_on_a_spring_gives_way_by_its_force() -> None:
     """Pressed into the bed and held there: as far from the flange as force over stiffness, alone and in a vector."""
     stiffness = 5000.0
-    args: dict[str, Any] = {"grain_count": 200, "num_threads": 1, "bucket_stiffness": stiffness}
+    args: dict[str, Any] = {"grain_count": 300, "num_threads": 1, "bucket_stiffness": stiffness}
     env = gym.make(EXCAVATOR, **args)
     envs = gym.make_vec(EXCAVATOR, num_envs=2, **args)
     env.reset(seed=0)
@@ -244,7 +244,7 @@ def test_a_bucket_on_a_spring_gives_way_by_its_force() -> None:
 
 def test_force_limit_ends_the_episode() -> None:
     """The bucket pressed flat into the bed: more than the arm can bear. The next episode starts as always."""
-    args: dict[str, Any] = {"grain_count": 200, "num_threads": 1}
+    args: dict[str, Any] = {"grain_count": 300, "num_threads": 1}
     free = gym.make(EXCAVATOR, **args)
     free.reset(seed=0)
     envs = gym.make_vec(EXCAVATOR, num_envs=2, force_limit=0.5, **args)
@@ -314,8 +314,8 @@ def test_friction_is_drawn(make: Any) -> None:
         (None, "numbers|shape"),
     ],
 )
-def test_hostile_actions_change_nothing(make: Any, action: Any, word: str) -> None:
-    env, calm = make(EXCAVATOR, grain_count=100).unwrapped, make(EXCAVATOR, grain_count=100).unwrapped
+def test_hostile_actions_change_nothing(shared: Any, action: Any, word: str) -> None:
+    env, calm = (shared(EXCAVATOR, number).unwrapped for number in (0, 1))
     for each in (env, calm):
         each.reset(seed=0)
     with pytest.raises(gg.ArgumentError, match=f"action.*({word})"):
@@ -384,7 +384,7 @@ def test_a_way_is_followed_from_wherever_the_arm_is() -> None:
 
 
 @pytest.mark.slow
-def test_expert_decides_by_what_it_sees_not_by_a_clock() -> None:
+def test_expert_decides_by_what_it_sees_not_by_a_clock(full: bool) -> None:
     """An arm that is held up for a while goes on with its scoop; one that decides half as often earns alike."""
     envs = gym.make_vec(EXCAVATOR, num_envs=1, grain_count=300, num_threads=2, autoreset_mode="Disabled")
     envs.reset(seed=[3])
@@ -401,12 +401,12 @@ def test_expert_decides_by_what_it_sees_not_by_a_clock() -> None:
     after = drivers.act()
     assert float((before * after).sum()) > 0.5 * float((before * before).sum()), "it goes on where it was"
     envs.close()
-    returns = {}
+    count, periods, returns = 4 if full else 2, 300 if full else 200, {}
     for skip in (1, 2):
-        envs = gym.make_vec(EXCAVATOR, num_envs=4, grain_count=300, num_threads=2, frame_skip=skip)
-        envs.reset(seed=list(range(4)))
+        envs = gym.make_vec(EXCAVATOR, num_envs=count, grain_count=300, num_threads=2, frame_skip=skip)
+        envs.reset(seed=list(range(count)))
         drivers, total = ScoopDrivers(envs), 0.0
-        for _ in range(300 // skip):
+        for _ in range(periods // skip):
             total += float(envs.step(drivers.act())[1].mean())
         returns[skip] = total
         envs.close()

@@ -18,8 +18,8 @@ FIELD = TrackedVehicle(
 
 
 @pytest.mark.slow
-def test_driver_fills_the_goal_and_random_does_not() -> None:
-    seeds = 2
+def test_driver_fills_the_goal_and_random_does_not(full: bool) -> None:
+    seeds = 2 if full else 1
     envs = gym.make_vec(
         "granular_gym/Bulldozer-v1", num_envs=2 * seeds, grain_count=500, num_threads=1, autoreset_mode="Disabled"
     )

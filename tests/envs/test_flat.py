@@ -17,6 +17,9 @@ from gymnasium.utils.env_checker import check_env
 
 from granular_gym.errors import ArgumentError
 
+#: a task whose envs are quickly made
+LEVEL = "granular_gym/Level-v1"
+
 
 def buffers(envs: Any, rewards: str = "float64") -> dict[str, Any]:
     """Empty buffers for a batch."""
@@ -56,13 +59,13 @@ def test_vectors_may_be_tensors(make_vec: Any) -> None:
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_buffers_hold_what_fresh_arrays_hold(make_vec: Any, mode: str, flat: bool, rewards: str) -> None:
     settings = {"flat": flat, "autoreset_mode": mode, "max_episode_steps": 3}
-    plain = make_vec(**settings)
+    plain = make_vec(LEVEL, **settings)
     out = buffers(plain, rewards)
-    envs = make_vec(out=out, **settings)
+    envs = make_vec(LEVEL, out=out, **settings)
     first, expected = envs.reset(seed=3), plain.reset(seed=3)
     assert same(first, expected)
     for _ in range(5):
-        action = np.full((3, 2), 0.5)
+        action = np.full(envs.action_space.shape, 0.5)
         answer, expected = envs.step(action), plain.step(action)
         assert same(answer[0], expected[0]) and same(answer[2:], expected[2:])
         assert np.array_equal(answer[1], expected[1].astype(rewards))

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from env_helpers import small
 
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import entry_of, newest_ids
@@ -16,7 +17,7 @@ FEW = {"grain_count": 200, "num_threads": 1}
 
 @pytest.mark.parametrize("task", newest_ids())
 def test_three_control_periods_in_a_step_are_three_steps(task: str) -> None:
-    one, three = (gym.make_vec(task, num_envs=2, frame_skip=skip, **FEW) for skip in (1, 3))
+    one, three = (gym.make_vec(task, num_envs=2, frame_skip=skip, **small(task)) for skip in (1, 3))
     one.reset(seed=3)
     three.reset(seed=3)
     draw = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from granular_gym.tasks.goals import GoalTask
 GOALS = ("Bulldozer", "Level", "Pour", "Silo", "Dough")
 TASKS = [name for name in TASK_IDS if name.partition("/")[2].partition("-")[0] in GOALS]
 WITHOUT = [name for name in TASK_IDS if name not in TASKS]
-EPISODE = 48  # env steps, in which the experts move grains
+EPISODE = 48  # control periods, in which the experts move grains
 LEVEL, POUR, SILO = (f"granular_gym/{name}-v1" for name in GOALS[1:4])
 BULLDOZER = "granular_gym/Bulldozer-v1"
 
@@ -61,20 +61,20 @@ PERIODS: list[tuple[str, dict[str, Any]]] = [
     [(*case, skip) for case in CHANGES for skip in (1, 3)] + [(*case, 1) for case in PERIODS],
 )
 def test_rewards_of_steps_are_computed_again(name: str, more: dict[str, Any], skip: int) -> None:
-    more = {**small(name), **more, "frame_skip": skip}
-    envs: Any = gym.make_vec(name, num_envs=3, max_episode_steps=EPISODE, **more)
+    more, episode = {**small(name), **more, "frame_skip": skip}, EPISODE // skip
+    envs: Any = gym.make_vec(name, num_envs=2, max_episode_steps=episode, **more)
     envs.reset(seed=4)
     if "Bulldozer" in name:
         onto_the_heap(envs)
     expert = scripted_expert(envs)
     before = first = envs.achieved_goal()
     goal, total = envs.desired_goal(), 0.0
-    for k in range(EPISODE + 4):
+    for k in range(episode + 4):
         _, rewards, _, truncated, _ = envs.step(expert.act())
         after = envs.achieved_goal()
-        if k == EPISODE:  # this step began new episodes
+        if k == episode:  # this step began new episodes
             first, goal = after, envs.desired_goal()
-            expert.reset(np.ones(3, bool))
+            expert.reset(np.ones(2, bool))
             assert (rewards == 0.0).all()
         else:
             got = envs.compute_reward(after, goal, {"before": before, "first": first})
@@ -83,7 +83,7 @@ def test_rewards_of_steps_are_computed_again(name: str, more: dict[str, Any], sk
             else:  # the change over several control periods is that of the sum of theirs, but for rounding
                 assert got == pytest.approx(rewards, rel=1e-12, abs=1e-12)
             total += np.abs(rewards).sum()
-        assert truncated.all() == (k == EPISODE - 1)
+        assert truncated.all() == (k == episode - 1)
         before = after
     assert total > 0.0
     envs.close()

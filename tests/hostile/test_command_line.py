@@ -20,7 +20,16 @@ def start(*words: str, **pipes: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("buffered", [True, False])
-@pytest.mark.parametrize("words", [["info"], ["info", "--json"], ["cache"], ["--version"], ["--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["info"],
+        pytest.param(["info", "--json"], marks=pytest.mark.full),
+        ["cache"],
+        ["--version"],
+        pytest.param(["--help"], marks=pytest.mark.full),
+    ],
+)
 def test_a_reader_that_went_away_makes_no_traceback(words: list[str], buffered: bool) -> None:
     read, write = os.pipe()
     os.close(read)

@@ -181,7 +181,7 @@ def test_a_resumed_run_is_the_whole_one_bit_for_bit(supervision: str, data: made
 
 
 def test_pictures_alone_teach_what_a_floor_does(data: made.Dataset, tmp_path: Path) -> None:
-    settings = {"iterations": 120, "batch": 4, "horizon": (2, 5), "reach": 8, "learning_rate": 5e-3, "save_every": 1000}
+    settings = {"iterations": 60, "batch": 4, "horizon": (2, 5), "reach": 8, "learning_rate": 1e-2, "save_every": 1000}
     trainer = begin(tmp_path, data, **settings)
     before = error(trainer, data)
     assert trainer.run() and trainer.diverged == 0

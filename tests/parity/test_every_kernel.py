@@ -11,7 +11,10 @@ from tools import sanitized_gpu
 
 
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
-def test_cases_of_the_sanitizer_run() -> None:
+def test_cases_of_the_sanitizer_run(full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --full, each of the first cases with all kernels."""
+    if not full:
+        monkeypatch.setattr(sanitized_gpu, "KERNELS", ("team",))
     names = list(sanitized_gpu.cases(None))
     assert {"spheres, 3 envs", "planar, 2 envs", "clumps", "forces", "liquid with a buoy", "growth"} <= set(names)
 
@@ -32,6 +35,6 @@ def test_profile(kernel: str) -> None:
 def test_profile_of_continuous_matter() -> None:
     with kneaded(0.04).build(device="cuda") as world:
         world.profile(True)
-        knead(world, 2)
+        knead(world, 1)
         seconds = world.profile(False)
     assert seconds["continuum_apply"] > 0.0

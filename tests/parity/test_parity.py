@@ -80,15 +80,25 @@ def test_laws_and_tools(kernel: str, make: Any) -> None:
         assert not cpu.tool_count or np.abs(cpu.wrenches).max() > 0
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("settings", [{}, {"integrator": "rkf45", "tolerance": 1e-3}], ids=["verlet", "rkf45"])
-def test_bell(kernel: str, settings: dict[str, Any]) -> None:
+ADAPTIVE: dict[str, Any] = {"integrator": "rkf45", "tolerance": 1e-3}
+
+
+@pytest.mark.parametrize(
+    ("settings", "kernel"),
+    [
+        pytest.param({}, "team", id="verlet-team"),
+        pytest.param({}, "graph", id="verlet-graph"),
+        pytest.param(ADAPTIVE, "team", id="rkf45-team"),
+        pytest.param(ADAPTIVE, "graph", id="rkf45-graph", marks=pytest.mark.full),
+    ],
+)
+def test_bell(kernel: str, settings: dict[str, Any], full: bool) -> None:
     """Contacts as forces; adaptive steps run in persistent kernels whatever is asked for."""
     cpu, gpu = pair(forced, kernel, env_count=3, mode="bell", bell=BELL, **settings)
     with cpu, gpu:
         for world in (cpu, gpu):
             world.set_gravity((0.0, 0.0, -20.0), envs=[1])
-        for k in range(6):
+        for k in range(6 if full else 3):
             for world in (cpu, gpu):
                 world.step(1e-4, 100, tool_poses=poses(k, world))
             same(cpu, gpu)

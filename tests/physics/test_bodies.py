@@ -53,7 +53,7 @@ def shaken(radius: float, places: list[tuple[float, float]], seed: int) -> np.nd
     return np.array(shares)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))])
 def test_a_brazil_nut_rises(seed: int, measured: Note) -> None:
     """A ball three times as large as the grains rises from the floor of a shaken bed; bodies of their size do not."""
     nut = shaken(3.0 * GRAIN, [(0.0, 0.0)], seed)
@@ -64,7 +64,9 @@ def test_a_brazil_nut_rises(seed: int, measured: Note) -> None:
     assert same[1].max() < 0.5
 
 
-@pytest.mark.parametrize("ratio", [0.01, 0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize(
+    "ratio", [0.01, pytest.param(0.1, marks=pytest.mark.full), 1.0, pytest.param(10.0, marks=pytest.mark.full), 100.0]
+)
 @pytest.mark.parametrize("shape", BALLS)
 def test_a_ball_of_any_mass_rests_on_a_bed(shape: str, ratio: float, measured: Note) -> None:
     """A hundredth to a hundred times as heavy as a grain: it falls onto the bed, and all comes to rest."""

@@ -19,14 +19,17 @@ BOX = gg.Sdf.box(HALF)
 WOOD = 0.03 / float(8.0 * HALF.prod())
 
 
-def test_a_bed_carries_a_box_and_a_ball(measured: Note) -> None:
-    """They fall onto a bed and rest: the grains' force on each is its weight, and that of the walls all weight."""
+def test_a_bed_carries_a_box_and_a_ball(full: bool, measured: Note) -> None:
+    """They fall onto a bed and rest: the grains' force on each is its weight, and that of the walls all weight. Under
+    the surface of each lie 80 spheres (with --full 200)."""
+    spheres = 200 if full else 80
     scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4)))
     sand = scene.add_material(radius=0.005, density=ROCK, friction=0.5, rolling_friction=0.1)
     scene.fill_box(sand, (-0.1, -0.1, 0.0), (0.1, 0.1, 0.2), count=1500)
     masses = {"box": 0.03, "ball": 0.3}
-    scene.add_body(BOX, masses["box"], name="box", pose=(0.0, 0.0, 0.3, 0.9, 0.2, 0.1, 0.3), spheres=200)
-    scene.add_body(gg.Sdf.sphere(0.02), masses["ball"], name="ball", pose=(0.05, 0.03, 0.3, 1, 0, 0, 0), spheres=200)
+    scene.add_body(BOX, masses["box"], name="box", pose=(0.0, 0.0, 0.3, 0.9, 0.2, 0.1, 0.3), spheres=spheres)
+    ball = gg.Sdf.sphere(0.02)
+    scene.add_body(ball, masses["ball"], name="ball", pose=(0.05, 0.03, 0.3, 1, 0, 0, 0), spheres=spheres)
     with scene.build(num_threads=1) as world:
         world.step(DT, 1200)
         forces = world.wrenches[0, :, :3]
@@ -45,8 +48,9 @@ def test_a_bed_carries_a_box_and_a_ball(measured: Note) -> None:
 
 
 @pytest.mark.parametrize("side", ["open", "periodic"])
-def test_collisions_keep_momentum(side: str, measured: Note) -> None:
-    """Bodies of three shapes, clumps and spheres fly into each other, also through periodic faces."""
+def test_collisions_keep_momentum(side: str, full: bool, measured: Note) -> None:
+    """Bodies of three shapes, of 40 spheres each (with --full 80), clumps and spheres fly into each other, also through
+    periodic faces."""
     boundary = {"x": side, "y": side, "z": "open"}
     scene = gg.Scene(((0.0,) * 3, (0.3,) * 3), gravity=(0.0, 0.0, 0.0), boundary=boundary)
     draw = np.random.default_rng(0)
@@ -61,7 +65,7 @@ def test_collisions_keep_momentum(side: str, measured: Note) -> None:
     solids = (BOX, gg.Sdf.cylinder(0.015, 0.03), gg.Sdf.union(gg.Sdf.sphere(0.02), BOX.at((0.0, 0.01, 0.0))))
     for k, solid in enumerate(solids * 2):
         pose = (*points[58 + k], *draw.normal(0.0, 1.0, 4))
-        scene.add_body(solid, 0.02 * (k + 1), pose=pose, velocity=velocities[58 + k], spheres=80)
+        scene.add_body(solid, 0.02 * (k + 1), pose=pose, velocity=velocities[58 + k], spheres=80 if full else 40)
     with scene.build(num_threads=1, overlaps="ignore") as world:
         before, met = budget(world), 0  # times that a body was pushed within .01 s
         for _ in range(30):
@@ -87,7 +91,7 @@ def test_a_grain_rebounds_from_a_body(restitution: float, measured: Note) -> Non
     scene = gg.Scene(((-1.0,) * 3, (1.0,) * 3), gravity=(0.0, 0.0, 0.0), boundary=faces("open"))
     ball = scene.add_material(density=ROCK, friction=0.0, restitution=restitution, radius=0.01)
     scene.add_grains(ball, [(0.0, 0.0, 0.05)], velocities=[(0.0, 0.0, -1.0)])
-    scene.add_body(BOX, 0.03)
+    scene.add_body(BOX, 0.03, spheres=40)
     with scene.build(num_threads=1) as world:
         mass, heavy = world.clump_masses[0]
         world.step(DT, 60)
@@ -102,26 +106,28 @@ def test_a_grain_rebounds_from_a_body(restitution: float, measured: Note) -> Non
 
 def test_boxes_slide_topple_and_stack(measured: Note) -> None:
     """On a plane a box slides from the angle of friction on, topples from that of its shape on; five stand."""
-    along = {}
-    for degrees in (10.0, 20.0):
-        along[degrees] = _motion_on_a_plane(BOX, degrees, friction=0.2, axis=0)[0]
+    held, slid = (way for way, _ in _motions_on_planes(BOX, lambda _: (10.0, 20.0), friction=0.2))
     angle = np.radians(20.0)
     expected = GRAVITY * (np.sin(angle) - 0.2 * np.cos(angle))
-    measured(held=along[10.0], slides=along[20.0] / (0.5 * 0.4**2), expected=expected)
-    assert abs(along[10.0]) < 1e-4
-    assert abs(along[20.0] / (0.5 * 0.4**2) / expected - 1.0) < 0.02
+    measured(held=held, slides=slid / (0.5 * 0.4**2), expected=expected)
+    assert abs(held) < 1e-4
+    assert abs(slid / (0.5 * 0.4**2) / expected - 1.0) < 0.02
     # it topples over the edge of its lower face, rounded by the radius of the spheres there
     tall = gg.Sdf.box((0.01, 0.02, 0.03))
-    radius = float(gg.Clump.under_surface(tall, 300).radii[0])
-    limit = np.degrees(np.arctan((0.01 - radius) / 0.03))
-    turned = [_motion_on_a_plane(tall, limit + off, friction=1.0, axis=0)[1] for off in (-0.3, 0.3)]
-    measured(radius=radius, limit=limit, below=turned[0], above=turned[1])
+    limits: list[float] = []
+
+    def around_the_limit(radius: float) -> tuple[float, float]:
+        limits.append(float(np.degrees(np.arctan((0.01 - radius) / 0.03))))
+        return limits[0] - 0.3, limits[0] + 0.3
+
+    turned = [angle for _, angle in _motions_on_planes(tall, around_the_limit, friction=1.0)]
+    measured(limit=limits[0], below=turned[0], above=turned[1])
     assert turned[0] < 0.1
     assert turned[1] > 10.0
     scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4)))
     scene.add_material(density=WOOD, friction=0.5)
     for k in range(5):
-        scene.add_body(BOX, 0.03, pose=(0.0, 0.0, (2 * k + 1) * HALF[2], 1, 0, 0, 0), spheres=100)
+        scene.add_body(BOX, 0.03, pose=(0.0, 0.0, (2 * k + 1) * HALF[2], 1, 0, 0, 0), spheres=40)
     with scene.build(num_threads=1) as world:
         before = world.clump_poses[0]
         world.step(2.0 * DT, 5000)
@@ -130,31 +136,34 @@ def test_boxes_slide_topple_and_stack(measured: Note) -> None:
     assert leaned < 1e-3 * HALF[2]
 
 
-def _motion_on_a_plane(solid: gg.Sdf, degrees: float, friction: float, axis: int) -> tuple[float, float]:
-    """How far a box moves down an inclined plane in .4 s [m], and how far it turns [degrees]: gravity is turned."""
-    angle = np.radians(degrees)
-    gravity = np.array([0.0, 0.0, -GRAVITY * np.cos(angle)])
-    gravity[axis] = GRAVITY * np.sin(angle)
+def _motions_on_planes(
+    solid: gg.Sdf, inclined: Callable[[float], tuple[float, float]], friction: float
+) -> list[tuple[float, float]]:
+    """How far a box moves down each of two inclined planes in .4 s [m], and how far it turns [degrees]. Gravity is
+    turned along x, by the angles [degrees] that `inclined` returns for the radius of the spheres under its surface."""
     height = float(solid.parts[0].size[2])
-    scene = gg.Scene(((-0.5, -0.5, 0.0), (0.5, 0.5, 0.5)), gravity=gravity)
+    scene = gg.Scene(((-0.5, -0.5, 0.0), (0.5, 0.5, 0.5)))
     scene.add_material(density=WOOD, friction=friction, restitution=0.0, rolling_friction=0.0)
-    scene.add_body(solid, 0.03, pose=(0.0, 0.0, height, 1, 0, 0, 0))
-    with scene.build(num_threads=1) as world:
+    scene.add_body(solid, 0.03, pose=(0.0, 0.0, height, 1, 0, 0, 0), spheres=100)
+    with scene.build(env_count=2, num_threads=1) as world:
+        for env, degrees in enumerate(inclined(float(world.radii[0, 0]))):
+            angle = np.radians(degrees)
+            world.set_gravity((GRAVITY * np.sin(angle), 0.0, -GRAVITY * np.cos(angle)), envs=[env])
         world.step(DT, 400)
-        pose = world.clump_poses[0, 0]
-    return float(pose[axis]), float(np.degrees(2.0 * np.arccos(min(abs(pose[3]), 1.0))))
+        poses = world.clump_poses[:, 0]
+    return [(float(pose[0]), float(np.degrees(2.0 * np.arccos(min(abs(pose[3]), 1.0))))) for pose in poses]
 
 
 def test_light_bodies_float_and_heavy_ones_sink(measured: Note) -> None:
     """A box in shaken spheres, by its density."""
     depths = {}
     for name, density in (("light", 200.0), ("heavy", 20_000.0)):
-        scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.3)))
+        scene = gg.Scene(((-0.045, -0.045, 0.0), (0.045, 0.045, 0.3)))
         sand = scene.add_material(density=ROCK, radius=0.004, friction=0.1, rolling_friction=0.0)
-        scene.fill_box(sand, (-0.06, -0.06, 0.0), (0.06, 0.06, 0.15), count=1500)
+        scene.fill_box(sand, (-0.045, -0.045, 0.0), (0.045, 0.045, 0.15), count=850)
         size = (0.012, 0.012, 0.012)
         box = scene.add_body(gg.Sdf.box(size), density * 8.0 * size[0] ** 3, pose=(0, 0, 0.2, 1, 0, 0, 0), spheres=100)
-        depths[name] = shaken(scene, box, 1500)
+        depths[name] = shaken(scene, box, 850)
     measured(**depths)
     assert depths["light"] > 0.0
     assert depths["heavy"] < -0.01

@@ -114,7 +114,7 @@ def test_buckling() -> None:
     assert rate == pytest.approx(law, rel=0.08)
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.2])
+@pytest.mark.parametrize("friction", [pytest.param(0.0, marks=pytest.mark.full), 0.2])
 def test_sliding(friction: float) -> None:
     """A stiff ball slides down a slope by Coulomb's law, also at 10 ms (Zong et al. 2024, equation 27)."""
     with sliding_ball(friction).build(device="cpu", num_threads=1) as world:

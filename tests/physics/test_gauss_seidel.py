@@ -41,7 +41,7 @@ def test_a_bed_rests_with_long_steps(measured: Note) -> None:
     """At 5 ms ten sweeps hold to half a percent what ten Jacobi iterations let collapse."""
     change = {}
     for mode in ("gauss_seidel", "jacobi"):
-        with landed(2.0, mode=mode, iterations=40) as world:
+        with landed(mode=mode, iterations=40) as world:
             before = world.positions[0, :, 2].mean()
             world.set_solver(gg.Solver(mode=mode))
             world.step(5e-3, 200)

@@ -16,7 +16,12 @@ from testbed.beds import DENSITY, DT, RADIUS, THREADS, box_walls, hollow_box_mes
 Note = Callable[..., None]
 #: inner half sides of the boxes [m]
 INNER = np.array([0.05, 0.05, 0.05])
-SECONDS = 10.0
+
+
+@pytest.fixture
+def seconds(full: bool) -> float:
+    """For how long vessels are moved [s]."""
+    return 10.0 if full else 4.0
 
 
 def filled(sdf: gg.Sdf, count: int, gravity=(0.0, 0.0, -9.81)) -> gg.World:
@@ -70,13 +75,13 @@ VESSELS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["reversals", "turning"])
 @pytest.mark.parametrize("vessel", list(VESSELS))
-def test_closed_box_loses_nothing(vessel: str, kind: str, measured: Note) -> None:
-    """Half full, walls one radius thick, 10 s at 1 m/s and dt 1e-3."""
+def test_closed_box_loses_nothing(vessel: str, kind: str, seconds: float, measured: Note) -> None:
+    """Half full, walls one radius thick, 4 s (with --full 10 s) at 1 m/s and dt 1e-3."""
     count = 250
     world = filled(VESSELS[vessel](), count)
     world.step(DT, 200)
     deepest, every = 0.0, 10
-    for k in range(round(SECONDS / DT / every)):
+    for k in range(round(seconds / DT / every)):
         world.step(DT, every, tool_poses=[swing((k + 1) * every * DT, 1.0, kind)])
         deepest = max(deepest, float(world.stats["overlap_max"][0]))
     measured(inside=inside(world, False), deepest_overlap=deepest, fastest=world.stats["speed_max"][0])
@@ -86,14 +91,15 @@ def test_closed_box_loses_nothing(vessel: str, kind: str, measured: Note) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["carried", "rocking"])
-def test_scoop_loses_nothing(kind: str, measured: Note) -> None:
-    """An open scoop from a mesh, walls one radius thick, moved and tilted back and forth at up to 1 m/s for 10 s."""
+def test_scoop_loses_nothing(kind: str, seconds: float, measured: Note) -> None:
+    """An open scoop from a mesh, walls one radius thick, moved and tilted back and forth at up to 1 m/s for 4 s (with
+    --full 10 s)."""
     count = 250
     sdf = gg.Sdf.from_mesh(hollow_box_mesh(INNER, RADIUS, lid=False), spacing=0.5 * RADIUS)
     world = filled(sdf, count)
     world.step(DT, 500)
     every, low = 10, 0
-    for k in range(round(SECONDS / DT / every)):
+    for k in range(round(seconds / DT / every)):
         time = (k + 1) * every * DT
         # smooth, so that no grain is thrown over the rim
         carried = np.array([0.2 * np.sin(5.0 * time), 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])

@@ -34,7 +34,7 @@ def fall(ratio: float, iterations: int, seconds: float) -> tuple[float, float, f
     return speed, height / top, energy / start
 
 
-@pytest.mark.parametrize("iterations", [10, 20])
+@pytest.mark.parametrize("iterations", [10, pytest.param(20, marks=pytest.mark.full)])
 def test_light_grains_under_heavy_ones_are_not_thrown(iterations: int) -> None:
     """At most 8 m/s and 1.1 times the height of the bed; over-relaxed: 25 and 94 m/s, 14 and 64 times the height."""
     speed, height, energy = fall(1e4, iterations, 0.5)

@@ -18,7 +18,12 @@ Note = Callable[..., None]
 
 @pytest.mark.parametrize(
     ("name", "grains"),
-    [("panels", 125), pytest.param("slope", 1200, marks=pytest.mark.full), ("tear", 250), ("roll", 200)],
+    [
+        ("panels", 125),
+        pytest.param("slope", 1200, marks=pytest.mark.full),
+        ("tear", 250),
+        pytest.param("roll", 200, marks=pytest.mark.full),
+    ],
 )
 def test_an_experiment_passes_its_checks(name: str, grains: int, tmp_path: Path, measured: Note) -> None:
     report = run_scene(name, tmp_path, grains=grains, film=False, num_threads=1, progress=False, say=lambda _: None)

@@ -8,7 +8,7 @@ import pytest
 from validation.checks import packing
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_a_constant_pressure_stays(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(packing, "CALM", 2.0)
     same = {"count": 500, "dt": 1e-3, "iterations": 10, "spin": "on"}

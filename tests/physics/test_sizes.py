@@ -19,7 +19,7 @@ def test_pile_of_two_sizes_rests(ratio: int, small: int, large: int, measured: N
     """Kinetic energy per grain below 1e-6 m g d; overlaps below .02 % on average, 1 % at most; the cup carries all."""
     world = cup_of_two_sizes(ratio, small, large).build(num_threads=THREADS)
     # small grains trickle through the pores of the large ones for a while
-    world.step(DT, 4000)
+    world.step(DT, 2500)
     world.step(DT, 200)
     m = mass(world.radii[0])
     rest = 0.5 * rms_speed(world) ** 2 / (GRAVITY * 2.0 * RADIUS)

@@ -16,8 +16,8 @@ from testbed import emulated
 
 
 @pytest.mark.slow
-def test_emulated_order(tmp_path: Path) -> None:
+def test_emulated_order(tmp_path: Path, full: bool) -> None:
     if not shutil.which(os.environ.get("CXX", "g++")):
         pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
-    only = f"not torch and not ({emulated.IN_ORDER})"
-    assert emulated.pytest_with(emulated.build(), tmp_path, ["parity"], "-k", only, GG_EMULATOR_SEED="5") == []
+    only = ["-k", f"not torch and not ({emulated.IN_ORDER})", *(["--full"] if full else [])]
+    assert emulated.pytest_with(emulated.build(), tmp_path, ["parity"], *only, GG_EMULATOR_SEED="5") == []

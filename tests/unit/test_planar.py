@@ -189,8 +189,12 @@ def test_scene_command_names_scenes(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_scenes_build(name):
-    """Every experiment can be built with few grains, those with bodies with more."""
+def test_scenes_build(name, full, monkeypatch):
+    """Every experiment can be built with few grains, those with bodies with more; with --full, with its own fields."""
+    if not full:
+        build = gg.PairField.build
+        coarse = staticmethod(lambda a, b, **_: build(a, b, **planar_scenes.COARSE))
+        monkeypatch.setattr(gg.PairField, "build", coarse)
     kind = load_scene(name)
     few = 200 if name in ("avalanche", "bulldozer") or issubclass(kind, MatterRun) else 12
     run = kind(seed=1, grains=few)
