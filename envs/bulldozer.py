@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -198,8 +199,7 @@ class BulldozerTask(GoalTask):
         for name, coarsest in (("blade", 0.012), ("hull", 0.015)):
             # sharp enough for the grains, and for a picture
             spacing = min(max(0.8 * form.finest, 0.008), coarsest)
-            field = Sdf.from_mesh(asset_path(f"bulldozer_{name}.stl"), spacing=spacing)
-            scene.add_tool(field, name=name, material=steel, pose=(*PARKING, 1.0, 0.0, 0.0, 0.0))
+            scene.add_tool(vehicle_solid(name, spacing), name=name, material=steel, pose=(*PARKING, 1.0, 0.0, 0.0, 0.0))
         return scene
 
     # episodes --------------------------------------------------------------------------------------------------------
@@ -467,6 +467,12 @@ def goal_box(x: float, y: float, side: float) -> Floats:
     """Lower and upper corner (6,) of a square goal centred at (x, y) [m]."""
     half = 0.5 * side
     return np.array([x - half, y - half, 0.0, x + half, y + half, GOAL_HEIGHT], np.float32)
+
+
+@lru_cache(maxsize=8)
+def vehicle_solid(name: str, spacing: float) -> Sdf:
+    """Blade or hull on a grid of that spacing [m]; all envs of a process share it."""
+    return Sdf.from_mesh(asset_path(f"bulldozer_{name}.stl"), spacing=spacing)
 
 
 def heap_lattice(shape: str, grain_count: int, radius: float, looseness: float = 1.0) -> Floats:
