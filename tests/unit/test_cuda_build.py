@@ -400,8 +400,8 @@ def test_architectures_of_this_compiler(architectures: Callable[[str, str], list
 
 
 def test_kernel_resources() -> None:
-    """Registers, spills and shared memory of each kernel stay below what tests/unit/cuda_kernels.json allows, or that was
-    written for these sources."""
+    """Registers, spills and shared memory of each kernel stay below what tests/unit/cuda_kernels.json allows; or that
+    was written for these sources."""
     tool = [sys.executable, str(ROOT / "tools" / "cuda_kernels.py")]
     compiled = (ROOT / "build" / "cuda_kernels.log").is_file()
     done = subprocess.run([*tool, "--check" if compiled else "--recorded"], capture_output=True, text=True)
