@@ -22,8 +22,8 @@ WRAPPED = {
     "test_memory": ["malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"],
     "test_thread_faults": ["pthread_create"],
 }
-#: this one computes much in functions of its own copy of a header
-OPTIMISED = {"test_mesh_sdf"}
+#: optimised as the extension in any case: what it says is of that code, or it computes much in its copy of a header
+OPTIMISED = {"test_rounding", "test_mesh_sdf"}
 
 
 @pytest.fixture(scope="session", params=[SHIPPED, "sanitized"])
