@@ -16,6 +16,9 @@ static void look(int32_t *at) {
     }
 }
 
+/* writes the word behind the memory of a launch that asks for `words` of them */
+static void overrun(int32_t words) { gg_near_memory()[words] = 1.0f; }
+
 static int found(bool is) {
     puts(is ? "found" : "not found");
     return 0;
@@ -38,6 +41,9 @@ int main(int count, char **words) {
     }
     if (!strcmp(rule, "memory of the host")) {
         return found(cudaMemsetAsync(&here, 0, sizeof here, stream) != cudaSuccess);
+    }
+    if (!strcmp(rule, "shared memory")) {
+        return found(gg_launch(overrun, 2, 32, 8 * sizeof(float), 0, stream, 8) != cudaSuccess);
     }
     if (!strcmp(rule, "capture")) {
         cudaGraph_t graph = nullptr;

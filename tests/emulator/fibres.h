@@ -130,13 +130,23 @@ inline void prepare(fibre &f, size_t number) {
 #endif
 }
 
-/* runs blocks [begin, end) of a grid together */
+/* Ends the process where the guard behind the shared memory of a block was written to. */
+inline void look_behind(const unsigned char *guard, unsigned index) {
+    const unsigned char *end = guard + GUARD;
+    if (std::find_if(guard, end, [](unsigned char c) { return c != UNWRITTEN; }) != end) {
+        fprintf(stderr, "CUDA emulator: block %u wrote beyond the shared memory that its launch asked for\n", index);
+        abort();
+    }
+}
+
+/* runs blocks [begin, end) of a grid together; memory: shared by the threads of one [bytes] */
 inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned threads, size_t memory,
                        const std::function<void()> &kernel) {
     static thread_local std::vector<fibre> fibres;
     static thread_local std::vector<unsigned char> memories;
     std::vector<block> blocks(end - begin);
-    memories.assign(memory * blocks.size(), 0xA5);
+    const size_t stride = memory + GUARD;
+    memories.assign(stride * blocks.size(), UNWRITTEN);
     size_t count = (size_t)(end - begin) * threads;
     if (fibres.size() < count) {
         fibres = std::vector<fibre>(count);
@@ -149,7 +159,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
     ucontext_t scheduler;
     s.scheduler = &scheduler;
 #endif
-    gg_meter_blocks(memories.data(), memory, end - begin);
+    gg_meter_blocks(memories.data(), stride, end - begin);
     std::vector<fibre *> order(count);
     for (size_t k = 0; k < count; k++) {
         block &b = blocks[k / threads];
@@ -157,7 +167,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         b.threads = threads;
         b.warps.resize(threads / 32 + 1);
         b.half_warps.resize(threads / 16 + 1);
-        b.memory = memories.data() + memory * (k / threads);
+        b.memory = memories.data() + stride * (k / threads);
         prepare(fibres[k], k);
         fibres[k].home = &b;
         fibres[k].thread = (unsigned)(k % threads);
@@ -193,6 +203,9 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
     }
     s.current = nullptr;
     gg_meter_end();
+    for (const block &b : blocks) {
+        look_behind(b.memory + memory, b.index);
+    }
 }
 
 } // namespace emulator

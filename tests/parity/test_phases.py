@@ -42,7 +42,9 @@ OWN: dict[str, set[str] | None] = {
     "colour_tally": None,  # GPU only
     # sorting leaves half of its memory in any state: that of tangents until they are there, and that of energies
     "continuum_tangent": {"allocate_contacts", "list_contacts", "continuum_key", "continuum_order", "continuum_begin"}
-    | {"continuum_list", "continuum_open_blocks", "continuum_open_nodes", "continuum_regularise"},
+    | {"continuum_list", "continuum_open_blocks", "continuum_open_nodes", "continuum_regularise"}
+    | {f"liquid_{part}" for part in ("open", "count", "share", "measure", "crowd", "flow", "flow_iterate")}
+    | {"liquid_press_iterate", "liquid_keep_iterate"},
     "matter_first": None,
     "continuum_given": None,  # a GPU does not copy what nodes say; what they are given shows in their sums
     "next_count": {"order"},  # grains that a GPU has not yet sorted

@@ -132,6 +132,7 @@ def broken_rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("kind", 0, "found\n", ""),
         ("memory of the host", 0, "found\n", ""),
         ("capture", 0, "found\n", ""),
+        ("shared memory", -signal.SIGABRT, "", "beyond the shared memory"),
         pytest.param(
             *("host address", -signal.SIGABRT, "", "memory of the host"),
             marks=pytest.mark.skipif(platform.machine() != "x86_64", reason="addresses are told apart on x86-64"),

@@ -40,6 +40,11 @@ static size_t shared_of(gg_phase phase) {
     case GG_PHASE_continuum_apply:
     case GG_PHASE_continuum_diagonal:
     case GG_PHASE_continuum_ray_blocks:
+    case GG_PHASE_liquid_flow_iterate:
+    case GG_PHASE_liquid_flow_way:
+    case GG_PHASE_liquid_flow_step:
+    case GG_PHASE_liquid_press_iterate:
+    case GG_PHASE_liquid_press_way:
         return GG_CELL_MEMORY;
     default:
         return 0;
