@@ -35,6 +35,7 @@ from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.egg_info import egg_info
 
 ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
@@ -382,6 +383,15 @@ EXTENSION = Extension(
 LABEL = os.environ.get("GG_VERSION_LABEL", "")
 
 
+class LabelledVersion(egg_info):
+    """egg_info that appends LABEL to the version, also in a source distribution, whose setup.cfg appends nothing."""
+
+    def finalize_options(self) -> None:
+        if LABEL:
+            self.tag_build = f"+{LABEL}"
+        super().finalize_options()
+
+
 def stated(name: str) -> str:
     """The value of a line `name = "value"` of pyproject.toml."""
     found = re.search(rf'^{name} = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
@@ -419,9 +429,6 @@ if __name__ == "__main__":
         exclude_package_data={"granular_gym._assets": ["*.pyc", "__pycache__/*"]},
         include_package_data=False,
         ext_modules=[EXTENSION] if os.environ.get("GG_EXTENSION", "1") != "0" else [],
-        cmdclass={"build_ext": BuildExtension},
-        options={
-            "bdist_wheel": {"py_limited_api": "cp{}{}".format(*PYTHON_FLOOR)},
-            "egg_info": {"tag_build": f"+{LABEL}" if LABEL else ""},
-        },
+        cmdclass={"build_ext": BuildExtension, "egg_info": LabelledVersion},
+        options={"bdist_wheel": {"py_limited_api": "cp{}{}".format(*PYTHON_FLOOR)}},
     )

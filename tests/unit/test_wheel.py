@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -94,13 +95,33 @@ def test_wheel_runs_without_compiler_and_headers(wheel: Path, tmp_path: Path) ->
     assert facts["state"] in here.stdout
 
 
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    wheels.run([sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", folder], cwd=ROOT)
+    (archive,) = folder.glob("*.tar.gz")
+    return archive
+
+
 @pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="needs git")
-def test_source_distribution_is_complete(tmp_path: Path) -> None:
-    wheels.run([sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", tmp_path], cwd=ROOT)
-    (sdist,) = tmp_path.glob("*.tar.gz")
+def test_source_distribution_is_complete(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     tracked = wheels.run(["git", "ls-files"], cwd=ROOT).split("\n")[:-1]
     missing = [name for name in tracked if name not in held and (ROOT / name).exists() and not GIT_ONLY.fullmatch(name)]
     assert missing == []
     assert [name for name in held if name.endswith((".so", ".o", ".pyc"))] == []
+
+
+@pytest.mark.parametrize(("label", "ending"), [("", ""), ("cuda", "+cuda")])
+def test_wheels_of_a_source_distribution_are_labelled(sdist: Path, tmp_path: Path, label: str, ending: str) -> None:
+    """As a release makes the wheel with CUDA, whose name would be that of the other one."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    version = re.search(r"granular_gym-(.+)\.tar", sdist.name)
+    assert version
+    settings = {**os.environ, "GG_VERSION_LABEL": label, "GG_EXTENSION": "0"}
+    printed = wheels.run([sys.executable, "setup.py", "--quiet", "egg_info"], cwd=folder, env=settings)
+    told = (folder / "granular_gym.egg-info" / "PKG-INFO").read_text()
+    assert f"\nVersion: {version[1]}{ending}\n" in told, printed
