@@ -24,7 +24,7 @@ from granular_gym.exchange.recorders import FORMATS
 from granular_gym.info import describe, info
 from granular_gym.recording.players import MIXTURES
 from granular_gym.recording.record import EPISODES as RECORDED_EPISODES
-from granular_gym.recording.record import OF_A_RUN, record
+from granular_gym.recording.record import OF_A_RUN, record, record_all
 from granular_gym.recording.replay import replay
 from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
 from granular_gym.training.datasets import EPISODES as DATASET_EPISODES
@@ -234,7 +234,11 @@ def _dataset(options: argparse.Namespace) -> int:
 
 def _add_record(parser: argparse.ArgumentParser) -> None:
     """The arguments of record."""
-    parser.description = "After Ctrl-C the dataset holds the whole episodes so far. Needs the `data` extra."
+    parser.description = (
+        "After Ctrl-C the dataset holds the whole episodes so far. Needs the `data` extra. Exit status 0: all is "
+        "recorded; 1: of all tasks some were left out, as a library is missing; 2: an invalid argument, or nothing was "
+        "recorded."
+    )
     parser.add_argument("task", help=f"{_task_help()}; all: a dataset of each of these")
     parser.add_argument(
         "--policy",
@@ -256,19 +260,11 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
 def _record(options: argparse.Namespace) -> int:
     if options.task == "all" and options.dataset_id is not None:
         raise ArgumentError(f"dataset-id: expected none for all tasks, got {options.dataset_id!r}")
-    for task in newest_ids() if options.task == "all" else [options.task]:
-        record(
-            task,
-            policy=options.policy,
-            episodes=options.episodes,
-            seed=options.seed,
-            noise=options.noise,
-            dataset_id=options.dataset_id,
-            out=options.out,
-            overwrite=options.overwrite,
-            arguments=parse_arguments(options.arg),
-            say=partial(print, flush=True),
-        )
+    given = {name: getattr(options, name) for name in ("policy", "episodes", "seed", "noise", "out", "overwrite")}
+    given |= {"arguments": parse_arguments(options.arg), "say": partial(print, flush=True)}
+    if options.task == "all":
+        return 1 if record_all(**given) else 0
+    record(options.task, dataset_id=options.dataset_id, **given)
     return 0
 
 

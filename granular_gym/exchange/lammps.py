@@ -13,7 +13,7 @@ from pathlib import Path
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 from granular_gym.exchange.lammps_data import DataFile
-from granular_gym.exchange.lammps_dump import is_dump, read_lammps_dump
+from granular_gym.exchange.lammps_dump import frames_of, is_dump
 from granular_gym.exchange.lines import Lines
 from granular_gym.exchange.packing import Packing
 
@@ -34,7 +34,7 @@ def read_lammps(
         frame: of a dump, from 0, or from the end -1.
         radius: see `read_lammps_dump`.
         density: likewise.
-        units: likewise.
+        units: likewise; a data file says them in its first line, "units = cgs".
         ignore: names of further sections of a data file to leave out, such as "Molecules".
 
     Raises:
@@ -44,7 +44,7 @@ def read_lammps(
     """
     lines = Lines(path)
     if is_dump(lines):
-        frames = read_lammps_dump(path, radius=radius, density=density, units=units)
+        frames = frames_of(lines, radius, density, units)
         return frames[checks.integer("frame", frame, -len(frames), len(frames) - 1)]
     for name, value in (("radius", radius), ("density", density)):
         if value is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,19 @@ def scales(lines: Lines, given: str | None, said: str | None) -> tuple[float, fl
     if said is not None and said not in UNITS:
         lines.fail(f"expected units {' or '.join(UNITS)}, got {said!r}; the argument units says what numbers are in")
     return UNITS[said or "si"]
+
+
+def warn_assumed(lines: Lines) -> None:
+    """Warns that neither file nor caller named units: numbers may be off by powers of ten, and nothing else tells.
+
+    The warning points at the caller of the caller's caller.
+    """
+    warnings.warn(
+        f"{lines.path}: the file names no units, si is assumed: metres, kilograms and seconds. units='cgs' reads "
+        "centimetres and grams, units='si' says that si is right",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def packing(

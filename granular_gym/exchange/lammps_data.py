@@ -16,7 +16,7 @@ from granular_gym.base import checks
 from granular_gym.base.cache import write_atomic
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
-from granular_gym.exchange.lammps_columns import SPINS, VELOCITIES, check_side, packing, scales
+from granular_gym.exchange.lammps_columns import SPINS, VELOCITIES, check_side, packing, scales, warn_assumed
 from granular_gym.exchange.lines import Lines
 from granular_gym.exchange.packing import Packing, packing_of
 from granular_gym.exchange.snapshot import check
@@ -107,6 +107,7 @@ class DataFile:
         self._lines, self._ignore = lines, tuple(ignore)
         said = re.search(r"units = (\w+)", lines.next("the title of a data file of LAMMPS, or a dump"))
         self._scale = scales(lines, units, said[1] if said else None)
+        self._assumed = units is None and said is None
         self._counts: dict[str, int] = {}
         self._bounds = np.full((2, 3), np.nan)
         #: rows (line, words) by section, and the comment behind its name
@@ -179,7 +180,7 @@ class DataFile:
         return rows
 
     def packing(self) -> Packing:
-        """What the file holds."""
+        """What the file holds; warns where nothing says its units."""
         lines = self._lines
         if "Atoms" not in self._sections:
             lines.fail("expected a section Atoms, got none")
@@ -198,7 +199,10 @@ class DataFile:
         if len(too_high):
             got = columns["type"][too_high[0]]
             lines.fail(f"expected type 1 .. {self._counts['atom types']}, got {got:g}", int(at[too_high[0]]))
-        return packing(lines, columns, at, self._scale, bounds=self._bounds * self._scale[0])
+        found = packing(lines, columns, at, self._scale, bounds=self._bounds * self._scale[0])
+        if self._assumed:
+            warn_assumed(lines)
+        return found
 
     def _without_images(self, line: int, words: list[str]) -> tuple[int, list[str]]:
         """A row of Atoms without the numbers of its periodic image, which some rows have."""

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, ClosedError
-from granular_gym.exchange.lammps_columns import SPINS, UNITS, VELOCITIES, Columns, check_side, packing, scales
+from granular_gym.exchange.lammps_columns import (
+    SPINS,
+    UNITS,
+    VELOCITIES,
+    Columns,
+    check_side,
+    packing,
+    scales,
+    warn_assumed,
+)
 from granular_gym.exchange.lines import Lines
 from granular_gym.exchange.packing import Packing, packing_of
 from granular_gym.exchange.snapshot import check
@@ -135,15 +144,19 @@ def read_lammps_dump(
         path: of the file.
         radius: of all spheres [m], of a dump that has none.
         density: likewise [kg/m3], of a dump that has neither density nor mass.
-        units: "si" or "cgs", what the numbers are in; None: what the file says, si where it says nothing. Files in "lj"
-            need it.
+        units: "si" or "cgs", what the numbers are in; None: what the file says, si with a UserWarning where it says
+            nothing, as dumps of LAMMPS do without `dump_modify ID units yes`. Files in "lj" need it.
 
     Raises:
         ArgumentError: a value that makes no sense.
         ExchangeError: no text dump, one that is cut short, or holds what a packing cannot; with its line.
         OSError: the file cannot be read.
     """
-    lines = Lines(path)
+    return frames_of(Lines(path), radius, density, units)
+
+
+def frames_of(lines: Lines, radius: float | None, density: float | None, units: str | None) -> list[Packing]:
+    """See `read_lammps_dump`."""
     if not is_dump(lines):
         lines.fail("expected a text dump of LAMMPS, which begins with ITEM:", 1)
     if radius is not None:
@@ -153,13 +166,17 @@ def read_lammps_dump(
     if units is not None:
         checks.choice("units", units, list(UNITS))
     said: str | None = None
+    assumed = False
     frames = []
     while lines.peek():
         found, said = _frame(lines, units, said, radius, density)
         frames.append(found)
+        assumed = assumed or (units is None and said is None)
     while not lines.ended:
         if lines.next("the end"):
             lines.fail("expected ITEM: or the end of the file")
+    if assumed:
+        warn_assumed(lines)
     return frames
 
 

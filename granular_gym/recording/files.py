@@ -12,7 +12,7 @@ import inspect
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,11 @@ def versions() -> dict[str, str]:
 
 
 def root_of(folder: Path | None) -> Path:
-    """The folder of all datasets: the one given, or Minari's own (MINARI_DATASETS_PATH, else ~/.minari/datasets)."""
-    return Path(library("minari.storage").get_dataset_path()) if folder is None else folder
+    """The folder of all datasets: the one given, or Minari's own (MINARI_DATASETS_PATH, else ~/.minari/datasets).
+
+    It is absolute: Minari joins relative paths twice, and a policy may change the working directory on the way.
+    """
+    return (Path(library("minari.storage").get_dataset_path()) if folder is None else folder).absolute()
 
 
 def check_id(dataset_id: str) -> str:
@@ -72,7 +75,9 @@ def check_id(dataset_id: str) -> str:
         library("minari.dataset.minari_dataset").parse_dataset_id(dataset_id)
     except (ValueError, TypeError):
         raise ArgumentError(
-            f"dataset-id: expected a name like 'granular_gym/Pour-v1/expert-v0', got {dataset_id!r}"
+            "dataset-id: expected a name like 'granular_gym/Pour-v1/expert-v0', NAME-vNUMBER or NAMESPACE/NAME-vNUMBER "
+            "of letters, digits, '-' and '_'; Minari wants 2 characters or more of a NAMESPACE, which may hold '/' "
+            f"between others; got {dataset_id!r}"
         ) from None
     return dataset_id
 
@@ -106,8 +111,9 @@ class Writer:
         overwrite: bool = False,
     ) -> None:
         storage = library("minari.dataset.minari_storage")
+        root = root_of(root)
         self.path: Path = root / check_id(dataset_id)
-        check_free(self.path, dataset_id, overwrite)
+        check_free(root, [dataset_id], overwrite)
         lossless = "jpeg_encoding" in inspect.signature(storage.MinariStorage.new).parameters
         if not lossless and any(map(storage.is_image_space, observation_space.spaces.values())):
             raise MissingError("these images need Minari 0.5.4 or newer, and so Python 3.11: older versions spoil them")
@@ -163,7 +169,7 @@ class Writer:
             ArgumentError: the id was taken in the meantime.
             OSError: the disk is full.
         """
-        check_free(self.path, self._id, self._overwrite)  # somebody else may have been quicker
+        check_free(self._root, [self._id], self._overwrite)  # somebody else may have been quicker
         _pack(self._folder / _DATA / _MAIN)
         now = versions()
         self._storage.update_metadata(
@@ -193,18 +199,26 @@ class Writer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def check_free(path: Path, dataset_id: str, overwrite: bool) -> None:
-    """Refuses a place that is taken.
+def check_free(root: Path, ids: Sequence[str], overwrite: bool) -> None:
+    """Refuses ids whose places are taken.
+
+    Args:
+        root: folder of all datasets.
+        ids: of datasets.
+        overwrite: datasets may be replaced.
 
     Raises:
-        ArgumentError: there is a dataset of that id, and it is not to be replaced, or something else.
+        ArgumentError: there are datasets of these ids, all of which the message names, and they are not to be replaced;
+            or something else is there.
     """
-    if not path.exists() and not path.is_symlink():
-        return
-    if not (path / _DATA / _METADATA).is_file():
-        raise ArgumentError(f"dataset-id: expected one whose folder is free, {str(path)!r} is no dataset")
-    if not overwrite:
-        raise ArgumentError(f"dataset-id: expected a new one, or --overwrite, {dataset_id!r} exists in {path}")
+    taken = [each for each in ids if (root / each).exists() or (root / each).is_symlink()]
+    for each in taken:
+        if not (root / each / _DATA / _METADATA).is_file():
+            raise ArgumentError(f"dataset-id: expected one whose folder is free, {str(root / each)!r} is no dataset")
+    if taken and not overwrite:
+        wanted, exist = "a new one" if len(ids) == 1 else "new ones", "exists" if len(taken) == 1 else "exist"
+        named = ", ".join(map(repr, taken))
+        raise ArgumentError(f"dataset-id: expected {wanted}, or --overwrite, {named} {exist} in {root}")
 
 
 def _made(folder: Path) -> Path:

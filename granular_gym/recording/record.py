@@ -1,4 +1,4 @@
-"""record.py: `python -m granular_gym record TASK`: episodes of a task as a dataset of Minari."""
+"""record.py: `python -m granular_gym record TASK`: episodes of a task, or of all tasks, as datasets of Minari."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from granular_gym.base import checks
-from granular_gym.errors import ArgumentError
+from granular_gym.errors import ArgumentError, MissingError
 from granular_gym.recording.episode import play_episode
 from granular_gym.recording.files import Writer, check_free, check_id, root_of, size_of
 from granular_gym.recording.players import arguments_for, kind_of, player, turns_of
 from granular_gym.tasks.depth_sensor import DepthSensor
 from granular_gym.tasks.flat import refuse_flat
-from granular_gym.tasks.registry import bare_id, task_class, task_id
+from granular_gym.tasks.registry import bare_id, newest_ids, task_class, task_id
 from granular_gym.training.batch import make_single
 from granular_gym.training.policies import trained_arguments
 
@@ -97,8 +97,8 @@ def record(
     # datasets hold arguments as JSON
     given = {key: asdict(value) if isinstance(value, DepthSensor) else value for key, value in given.items()}
     root = root_of(None if out is None else checks.path("out", out))
-    found = dataset_id or f"{bare_id(name)}/{kind_of(policy, noise)}-v0"
-    check_free(root / check_id(found), found, overwrite)
+    found = dataset_id or id_of(name, policy, noise)
+    check_free(root, [check_id(found)], overwrite)
     env = make_single(name, given)
     refuse_flat(env, "a dataset")
     writer = Writer(root, found, _kept(env), env.observation_space, env.action_space, overwrite)
@@ -132,6 +132,75 @@ def record(
     finally:
         writer.discard()
         env.close()
+
+
+def record_all(
+    *,
+    policy: str = "expert",
+    episodes: int = EPISODES,
+    seed: int = 0,
+    noise: float | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    arguments: dict[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> dict[str, str]:
+    """Records a dataset of every task in its newest version; see `record`.
+
+    A task that needs a library which is not installed is left out. Ids of all datasets are checked first.
+
+    Args:
+        policy: see `record`; ids are those that it chooses.
+        episodes: likewise.
+        seed: likewise.
+        noise: likewise.
+        out: likewise.
+        overwrite: likewise.
+        arguments: likewise; all tasks must take them.
+        say: called with progress messages, at the end with what was left out.
+
+    Returns:
+        Why it was left out, by the id of the task; empty: nothing was.
+
+    Raises:
+        ArgumentError: there are datasets of some of the ids, all of which the message names; said before anything is
+            played. Else as `record`.
+        MissingError: what is not installed is needed by all tasks.
+        StateError: as `record`; datasets that are whole stay.
+        OSError: likewise.
+    """
+    turns_of(policy)
+    if noise is not None:
+        checks.number("noise", noise, 0.0, 1.0)
+    root = root_of(None if out is None else checks.path("out", out))
+    tasks = newest_ids()
+    check_free(root, [check_id(id_of(task, policy, noise)) for task in tasks], overwrite)
+    left_out: dict[str, str] = {}
+    for task in tasks:
+        try:
+            record(
+                task,
+                policy=policy,
+                episodes=episodes,
+                seed=seed,
+                noise=noise,
+                out=root,
+                overwrite=overwrite,
+                arguments=arguments,
+                say=say,
+            )
+        except MissingError as error:
+            left_out[task] = str(error)
+            if len(left_out) == len(tasks):
+                raise
+    for task, why in left_out.items():
+        say(f"left out: {task}: {why}")
+    return left_out
+
+
+def id_of(task: str, policy: str, noise: float | None) -> str:
+    """The id of the dataset of a task where none is given."""
+    return f"{bare_id(task)}/{kind_of(policy, noise)}-v0"
 
 
 def _kept(env: Any) -> Any:

@@ -177,3 +177,8 @@ class Gamepad:
             ]
             self._screen.draw(self._task, lines)
         return np.array(shares, np.float32)
+
+    def close(self) -> None:
+        """Takes the picture off the screen; further calls do nothing."""
+        if self._screen is not None:
+            self._screen.close()

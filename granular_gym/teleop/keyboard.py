@@ -2,7 +2,7 @@
 
 A terminal tells which keys are pressed, not when they are let go. A key therefore moves a number of the action by a
 half, where it stays until the other key of its pair moves it back; space sets all numbers to 0. Episodes run in real
-time. Ctrl-C ends the program as ever.
+time. Ctrl-C ends the program as ever; who plays closes the keyboard then, which empties the screen.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class Keyboard:
         _OPEN.pop(self._terminal, lambda: None)()
         before = termios.tcgetattr(self._terminal)
         tty.setcbreak(self._terminal)
-        #: gives the terminal back as it was; also where this object is forgotten
-        self.close = weakref.finalize(self, _restore, self._terminal, before)
-        _OPEN[self._terminal] = self.close
+        # gives the terminal back as it was; also where this object is forgotten
+        self._give_back = weakref.finalize(self, _restore, self._terminal, before)
+        _OPEN[self._terminal] = self._give_back
 
     def __call__(self, observation: Any) -> NDArray[np.float32]:
         """The action (k,) after the keys that were pressed until the step is due.
@@ -106,6 +106,14 @@ class Keyboard:
         if self._screen is not None:
             self._screen.draw(self._task, self._lines())
         return np.array(self._action)
+
+    def close(self) -> None:
+        """Takes the picture off the screen and gives the terminal back as it was; further calls do nothing."""
+        try:
+            if self._screen is not None:
+                self._screen.close()
+        finally:
+            self._give_back()
 
     def _read(self) -> list[str]:
         try:

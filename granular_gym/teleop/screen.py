@@ -6,6 +6,7 @@ size takes some milliseconds of the processor and travels over ssh.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import shutil
 import time
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 RATE = 12.0
 #: columns at most: more cost more and show little more
 WIDEST = 120
-_CLEAR, _HOME, _TO_LINE_END, _TO_END = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
+_CLEAR, _HOME, _TO_LINE_END, _TO_END, _PLAIN = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J", "\x1b[0m"
 
 
 def in_characters(picture: NDArray[Any]) -> list[str]:
@@ -51,7 +52,10 @@ class Screen:
         self._drawn: float | None = None  # when
 
     def draw(self, task: Any, lines: Sequence[str]) -> None:
-        """Draws a task's picture and lines of text, where the last drawing is old enough."""
+        """Draws a task's picture and lines of text, where the last drawing is old enough.
+
+        Where it is interrupted, as by Ctrl-C, the picture is taken away.
+        """
         now = time.monotonic()
         if self._drawn is not None and now - self._drawn < 1.0 / RATE:
             return
@@ -61,5 +65,19 @@ class Screen:
         height, width = size_in(columns, rows - len(lines) - 1, view.height, view.width)
         picture = in_characters(task.picture(0, dataclasses.replace(view, height=height, width=width)))
         text = "".join(f"{line}{_TO_LINE_END}\n" for line in [*picture, *lines])
-        self._out.write((_CLEAR if first else "") + _HOME + text + _TO_END)
-        self._out.flush()
+        try:
+            self._out.write((_CLEAR if first else "") + _HOME + text + _TO_END)
+            self._out.flush()
+        except KeyboardInterrupt:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Takes the picture away, so that what follows begins on an empty screen; nothing where none is drawn."""
+        if self._drawn is None:
+            return
+        self._drawn = None
+        # an escape sequence or a character that was cut off in the middle ends at the next escape
+        with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+            self._out.write(_PLAIN + _HOME + _TO_END)
+            self._out.flush()

@@ -100,7 +100,11 @@ def play(
                 record.reel = _film(out / f"{short_name(name)}.mp4", env, say) if film else None
                 record.write(formats, out)
             record.add()
-            row = {"seed": number, **_run(env, acting, observation, steps, record, every, total)}
+            try:
+                row = {"seed": number, **_run(env, acting, observation, steps, record, every, total)}
+            finally:
+                # a keyboard draws on the terminal
+                getattr(acting, "close", lambda: None)()
             text = f"{name}, {policy}, seed {number}: return {row['return']:.4g} in {row['steps']} steps"
             if baselines is not None:
                 row["share_of_expert"] = share_of_expert(row["return"], *baselines)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -17,7 +19,7 @@ import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.heights import PACKING
 from granular_gym.tasks.matter import ANGLES, DISTANCE, FRICTIONS, MATTERS, ROLLING, angle_of, sand_in_place_of
-from granular_gym.tasks.registry import task_class
+from granular_gym.tasks.registry import short_name, task_class, unversioned
 
 BULLDOZER, LEVEL, EXCAVATOR, POUR, SILO = (
     f"granular_gym/{name}-v1" for name in ("Bulldozer", "Level", "Excavator", "Pour", "Silo")
@@ -34,6 +36,17 @@ def arguments(name: str) -> dict[str, Any]:
 def test_these_tasks_take_both() -> None:
     assert {BULLDOZER, LEVEL, EXCAVATOR, POUR, SILO} <= set(OF_BOTH)
     assert {task_class(name).matters for name in OF_BOTH} == {tuple(MATTERS)}
+
+
+def test_the_page_names_these_tasks() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tasks" / "README.md").read_text()
+    tasks = {short_name(unversioned(name)) for name in OF_BOTH}
+    row, section = (
+        re.search(pattern, page, re.M)
+        for pattern in (r"^\| `matter` .*$", r"(Bulldozer, [\w, ()]*) take it, in all versions")
+    )
+    for found in (row, section):
+        assert found and set(re.findall(r"\b[A-Z]\w+", found[0])) == tasks
 
 
 @pytest.mark.parametrize("name", [case for case in NEWEST if case.values[0] in OF_BOTH])

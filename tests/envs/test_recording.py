@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
+import select
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +22,11 @@ from granular_gym.__main__ import main
 from granular_gym.recording import files
 from granular_gym.recording.episode import Episode, first_difference
 from granular_gym.recording.players import kind_of, turns_of
-from granular_gym.recording.record import Recording, record
+from granular_gym.recording.record import Recording, record, record_all
 from granular_gym.recording.replay import replay
+from granular_gym.tasks.registry import newest_ids
+from granular_gym.teleop.keyboard import Keyboard
+from granular_gym.teleop.screen import Screen
 
 POUR, SILO = "granular_gym/Pour-v1", "granular_gym/Silo-v1"
 PAGE_ID = "granular_gym/Silo-v1/expert-v0"
@@ -168,6 +176,87 @@ def test_ctrl_c_keeps_whole_episodes(root: Path, monkeypatch: pytest.MonkeyPatch
     assert not list(root.glob(".recording-*"))
 
 
+#: plain colours, the top left corner, nothing from there on
+EMPTIED = "\x1b[0m\x1b[H\x1b[J"
+
+
+def test_ctrl_c_at_the_keyboard_empties_the_screen(root: Path, tmp_path: Path) -> None:
+    user, terminal = pty.openpty()
+    words = [sys.executable, "-m", "granular_gym", "record", SILO, "--policy", "keyboard", "--out", str(tmp_path)]
+    more = ["--arg", "grain_count=100", "--arg", "num_threads=1"]
+    env = {**os.environ, "COLUMNS": "40", "LINES": "20"}
+
+    def own_terminal() -> None:
+        os.setsid()
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    process = subprocess.Popen(
+        [*words, *more], stdin=terminal, stdout=terminal, stderr=terminal, env=env, preexec_fn=own_terminal
+    )
+    os.close(terminal)
+    shown, end, pressed = b"", time.monotonic() + 60.0, False
+    try:
+        while time.monotonic() < end:
+            if select.select([user], [], [], 0.1)[0]:
+                try:
+                    sent = os.read(user, 65536)
+                except OSError:  # the process has ended
+                    break
+                shown += sent
+            if not pressed and b"Ctrl-C: end" in shown:
+                os.write(user, b"\x03")
+                pressed = True
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+        process.wait()
+        os.close(user)
+    text = shown.decode("utf-8", "replace")
+    assert text.count(EMPTIED) == 1, text[-500:]
+    assert text.partition(EMPTIED)[2].strip() == "python -m granular_gym record: interrupted"
+
+
+class Cut:
+    """A text stream whose second picture is interrupted in the middle of an escape sequence."""
+
+    def __init__(self) -> None:
+        self.text, self.pictures = "", 0
+
+    def write(self, text: str) -> None:
+        self.pictures += "\u2580" in text
+        if self.pictures == 2 and "\u2580" in text:
+            self.text += text[: text.index("\x1b[38;2;", len(text) // 2) + 7]
+            raise KeyboardInterrupt
+        self.text += text
+
+    def flush(self) -> None:
+        """Nothing."""
+
+
+def test_a_picture_that_is_cut_off_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("granular_gym.teleop.screen.RATE", 1e9)
+    env = gym.make(SILO, **SMALL)
+    env.reset(seed=0)
+    user, terminal = pty.openpty()
+    out = Cut()
+    try:
+        policy = Keyboard(env, terminal, Screen(out))  # type: ignore[arg-type]
+        policy(None)
+        assert EMPTIED not in out.text
+        with pytest.raises(KeyboardInterrupt):
+            policy(None)
+        policy.close()
+        policy.close()
+    finally:
+        env.close()
+        os.close(user)
+        os.close(terminal)
+    assert out.text.endswith("\x1b[38;2;" + EMPTIED), "once"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -179,6 +268,8 @@ def test_ctrl_c_keeps_whole_episodes(root: Path, monkeypatch: pytest.MonkeyPatch
         (["record", "pour", "--policy", "expert,,random"], "policy: expected names with commas"),
         (["record", "pour", "--policy", "keyboard"], "policy: expected a terminal as standard input"),
         (["record", "pour", "--dataset-id", "no version"], "dataset-id: expected a name like"),
+        (["record", "pour", "--dataset-id", "a/b-v0"], "2 characters or more of a NAMESPACE"),
+        (["record", "pour", "--dataset-id", "lab/b"], "NAME-vNUMBER or NAMESPACE/NAME-vNUMBER of letters"),
         (
             ["record", "pour", "--dataset-id", "lab/pour-v0"],
             "dataset-id: expected a new one, or --overwrite, 'lab/",
@@ -214,6 +305,85 @@ def test_overwrite(root: Path) -> None:
     (root / "free-v0").mkdir()
     with pytest.raises(gg.ArgumentError, match="expected one whose folder is free"):
         record(SILO, dataset_id="free-v0", out=root, overwrite=True, arguments=arguments, say=quiet)
+
+
+def test_relative_folders(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = {**SMALL, "max_episode_steps": 2}
+    made = record(SILO, policy="random", episodes=1, out=Path("datasets"), arguments=arguments, say=quiet)
+    assert made.path == tmp_path / "datasets" / "granular_gym" / "Silo-v1" / "random-v0"
+    assert replay(made.id, root=Path("datasets"), say=quiet) == 1
+    assert replay(f"datasets/{made.id}", say=quiet) == 1
+    monkeypatch.setenv("MINARI_DATASETS_PATH", "mine")
+    made = record(SILO, policy="random", episodes=1, dataset_id="lab/b-v0", arguments=arguments, say=quiet)
+    assert made.path == tmp_path / "mine" / "lab" / "b-v0" and replay("lab/b-v0", say=quiet) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["datasets", "mine"]
+
+
+@pytest.mark.parametrize("dataset_id", ["b-v0", "ab/c-v12", "lab/more_of-it/c-v0"])
+def test_ids_that_minari_takes(root: Path, dataset_id: str) -> None:
+    assert files.check_id(dataset_id) == dataset_id
+
+
+#: records some of all tasks in a Python without MuJoCo; what is loaded here may have it already
+WITHOUT_MUJOCO = """
+import json, sys
+from pathlib import Path
+sys.modules["mujoco"] = None
+from granular_gym.recording import record
+record.newest_ids = lambda: json.loads(sys.argv[1])
+arguments = {"grain_count": 100, "max_episode_steps": 1, "num_threads": 1}
+left_out = record.record_all(policy="random", episodes=1, out=Path(sys.argv[2]), arguments=arguments)
+print(json.dumps(left_out))
+"""
+
+
+def test_all_tasks_but_those_that_lack_a_library(root: Path, tmp_path: Path) -> None:
+    without = [f"granular_gym/{name}" for name in ("ExcavatorForce-v0", "AntOnSand-v0")]
+    recorded = [SILO, "granular_gym/Dough-v0"]
+    tasks = [recorded[0], *without, recorded[1]]
+    assert [name for name in newest_ids() if name in tasks] == tasks, "some of all; one behind those that lack it"
+    words = [sys.executable, "-c", WITHOUT_MUJOCO, json.dumps(tasks), str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *said, last = done.stdout.splitlines()
+    left_out = json.loads(last)
+    assert list(left_out) == without and all("needs MuJoCo: pip install" in why for why in left_out.values())
+    assert said[-2:] == [f"left out: {name}: {why}" for name, why in left_out.items()]
+    assert all((tmp_path / name / "random-v0" / "data" / "metadata.json").is_file() for name in recorded)
+    assert not any((tmp_path / name).exists() for name in without)
+
+
+def test_ids_of_all_tasks_are_checked_first(root: Path, tmp_path: Path) -> None:
+    arguments = {**SMALL, "max_episode_steps": 1}
+    for task in (SILO, POUR):
+        record(task, policy="random", episodes=1, out=tmp_path, arguments=arguments, say=quiet)
+    said: list[str] = []
+    with pytest.raises(gg.ArgumentError, match="dataset-id: expected new ones, or --overwrite, .* exist in") as caught:
+        record_all(policy="random", episodes=1, out=tmp_path, arguments=arguments, say=said.append)
+    assert not said and re.findall(r"'(.*?)'", str(caught.value)) == [f"{task}/random-v0" for task in (SILO, POUR)]
+
+
+@pytest.mark.parametrize(("left_out", "status"), [({}, 0), ({"granular_gym/AntOnSand-v0": "it needs MuJoCo"}, 1)])
+def test_status_of_all_tasks(left_out: dict[str, str], status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def recorded(**arguments: Any) -> dict[str, str]:
+        given.update(arguments)
+        return left_out
+
+    monkeypatch.setattr("granular_gym.__main__.record_all", recorded)
+    assert main(["record", "all", "--policy", "random", "--episodes", "3", "--arg", "grain_count=9"]) == status
+    assert given["policy"] == "random" and given["episodes"] == 3 and given["arguments"] == {"grain_count": 9}
+
+
+def test_all_tasks_lack_a_library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(task: str, **_: Any) -> None:
+        raise gg.MissingError(f"{task} needs something")
+
+    monkeypatch.setattr("granular_gym.recording.record.record", missing)
+    with pytest.raises(gg.MissingError, match=f"{newest_ids()[-1]} needs something"):
+        record_all(out=tmp_path, say=quiet)
 
 
 def test_without_minari(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

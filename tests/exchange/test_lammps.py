@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +104,7 @@ def test_places_of_a_dump(places: str, tmp_path: Path) -> None:
         f"ITEM: TIMESTEP\n70\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp ff fm\n{box}\n"
         f"ITEM: ATOMS id element q {places} diameter\n" + "\n".join(rows) + "\n"
     )
-    packing = exchange.read_lammps(tmp_path / "a.dump", density=2500.0)
+    packing = exchange.read_lammps(tmp_path / "a.dump", density=2500.0, units="si")
     assert np.allclose(packing.positions, points[::-1]) and packing.ids.tolist() == [1, 2]
     assert packing.radii.tolist() == [0.2, 0.2] and packing.step == 70 and packing.time is None
     # beyond the periodic face: carried to the other one
@@ -126,6 +128,34 @@ def test_units(tmp_path: Path) -> None:
     with pytest.raises(gg.ExchangeError, match="line 1: expected units si or cgs, got 'lj'"):
         exchange.read_lammps(tmp_path / "a")
     assert exchange.read_lammps(tmp_path / "a", units="si").densities[0] == 2.5
+
+
+def test_a_file_that_names_no_units_is_read_as_si_with_a_warning(tmp_path: Path) -> None:
+    data = (
+        "title\n\n1 atoms\n1 atom types\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\n"
+        "Atoms # sphere\n\n1 1 2 2.5 1 2 3\n"
+    )
+    dump = (
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS ff ff ff\n0 10\n0 10\n0 10\n"
+        "ITEM: ATOMS id type x y z radius density\n1 1 1 2 3 1 2.5\n"
+    )
+    path = tmp_path / "a"
+    said = re.escape(f"{path}: the file names no units, si is assumed") + ".*units='cgs' reads"
+    for text, named, reads in (
+        (data, data.replace("title", "title, units = cgs"), [exchange.read_lammps]),
+        (dump + dump, f"ITEM: UNITS\ncgs\n{dump}{dump}", [exchange.read_lammps, exchange.read_lammps_dump]),
+    ):
+        for read in reads:
+            path.write_text(text)
+            with pytest.warns(UserWarning, match=said) as caught:
+                read(path)
+            assert len(caught) == 1 and caught[0].filename == __file__, "once, and where it is called"
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                read(path, units="si")
+                read(path, units="cgs")
+                path.write_text(named)
+                read(path)
 
 
 def test_materials_of_a_packing(mixed: gg.World, tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ import pytest
 import granular_gym as gg
 from granular_gym import exchange
 
+# their units are not what is wrong with these files
+pytestmark = pytest.mark.filterwarnings("ignore:.*names no units:UserWarning")
+
 DATA = """title
 # a comment
 3 atoms
