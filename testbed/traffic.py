@@ -19,7 +19,7 @@ from typing import Any
 import granular_gym as gg
 from testbed import parity
 from testbed.beds import DT, column_scene
-from testbed.continuum import kneaded
+from testbed.continuum import kneaded, stirred
 from testbed.instrumented import ROOT, build, lines, load, measure
 from testbed.planar import pile
 
@@ -70,6 +70,7 @@ WIDE = {
     "bell, team": Measurement(
         parity.forced, "team", substeps=10, settle=40, solver={"mode": "bell", "bell": parity.BELL}
     ),
+    "liquid, team": Measurement(stirred, "team", substeps=1, settle=2, dt=1e-3),
     "springs, team": Measurement(_pile, "team", settle=1000, dt=2e-4, solver={"mode": "penalty", "stiffness": 1e5}),
 }
 

@@ -116,10 +116,11 @@ typedef struct gg_liquid_cell {
 /* Cubes of half a spacing that the splines of a block of nodes reach: along an axis, in all; what is told of them, in a
  * world with liquids. */
 #define GG_ROOM_SIDE  12
-#define GG_ROOM_CUBES (GG_ROOM_SIDE * GG_ROOM_SIDE * GG_ROOM_SIDE)
+#define GG_ROOM_CUBES  (GG_ROOM_SIDE * GG_ROOM_SIDE * GG_ROOM_SIDE)
+#define GG_ROOM_OCTETS (GG_ROOM_CUBES / 8)
 typedef struct gg_room {
     float left[GG_ROOM_CUBES];     /* share that tools leave */
-    float along[3][GG_ROOM_CUBES]; /* first what tools take times their velocity [m/s], then how pressures rise [Pa] */
+    float along[3][GG_ROOM_CUBES]; /* what tools that follow their targets take, times their velocity [m/s] */
 } gg_room;
 
 /* how a dynamic tool displaces liquid at a block of nodes: solvers/continuum/displaced.h */
@@ -215,6 +216,7 @@ typedef struct gg_continuum_tool_sum {
     X(gg_liquid_cell, liquid_cell, d->continuum.fills, SCRATCH)                                                        \
     X(gg_room, liquid_room, d->continuum.rooms, SCRATCH)                                                               \
     X(gg_real4, liquid_flow, d->continuum.flows, SCRATCH) /* what liquid.h says of nodes */                            \
+    X(double, liquid_push, d->continuum.rooms * d->tool_count * 6, SCRATCH) /* on tools, by block of nodes [N s] */    \
     X(gg_continuum_sum, continuum_node_sum, d->continuum.nodes, SCRATCH)                                               \
     X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: mass or pressure */   \
     X(gg_real4, continuum_free, d->continuum.nodes * GG_NODES, SCRATCH)     /* without stress, contact; w: mass */    \

@@ -40,6 +40,8 @@ static size_t shared_of(gg_phase phase) {
     case GG_PHASE_continuum_apply:
     case GG_PHASE_continuum_diagonal:
     case GG_PHASE_continuum_ray_blocks:
+    case GG_PHASE_liquid_open:
+    case GG_PHASE_liquid_react:
     case GG_PHASE_liquid_flow_iterate:
     case GG_PHASE_liquid_flow_way:
     case GG_PHASE_liquid_flow_step:

@@ -188,29 +188,39 @@ GG_FN void gg_liquid_push(const gg_continuum_point *p, const gg_real4 along[3], 
 
 /* ---- the phases, in their order: of an iterate, of a direction of the linear solve, of a step ---- */
 
-/* What is at the nodes: x: volume, which the blocks gave, y: that times the bulk modulus of liquids, z: the share of the
- * spline that tools leave, w: the volume that tools which follow their targets sweep there [m3/s]. item: block of nodes of
- * an env */
+/* What is at a node: x: volume, which the blocks gave, y: that times the bulk modulus of liquids, z: the share of the
+ * spline that tools leave, w: the volume that tools which follow their targets sweep there [m3/s]. left, swept:
+ * gg_liquid_room */
+GG_FN void gg_liquid_open_node(const gg_view *v, int64_t e, int64_t n, int k, double left, const double swept[3]) {
+    gg_real4 sum = gg_node_sum_plane(v, e, n, k, 1);
+    double face = v->params.spacing * v->params.spacing, all = (swept[0] + swept[1] + swept[2]) * face;
+    v->liquid_flow[gg_node_first(v, e, n) + k] = gg_real4_set(gg_real4_at(sum, 0), gg_real4_at(sum, 1), left, all);
+}
+
+/* what the cubes around node k of a block say: the share that tools leave, axis -1; what is swept along an axis, over the
+ * area of a face of a cell [m/s] */
+GG_FN double gg_liquid_room(const gg_room *room, gg_room_state state, int k, int axis) {
+    if (axis < 0) {
+        return state == GG_ROOM_OPEN ? 1.0 : gg_room_gather(room->left, k, -1);
+    }
+    return state == GG_ROOM_MOVES ? gg_room_gather(room->along[axis], k, axis) : 0.0;
+}
+
+/* item: block of nodes of an env */
 GG_FN void gg_liquid_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     if (n >= gg_continuum_env_of(v, e)->nodes) {
         return;
     }
-    int64_t first = gg_node_first(v, e, n);
     gg_room *room = gg_room_of(v, e, n);
     gg_displaced_clear(v, e, n);
-    int tools = gg_room_measure(v, e, n, room);
+    gg_room_state state = gg_room_measure(v, e, n, room);
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 sum = gg_node_sum_plane(v, e, n, k, 1);
-        double left = 1.0, swept = 0.0;
-        if (tools > 0) {
-            left = gg_room_gather(room->left, k, -1);
+        double swept[3];
+        for (int axis = 0; axis < 3; axis++) {
+            swept[axis] = gg_liquid_room(room, state, k, axis);
         }
-        for (int axis = 0; tools > 1 && axis < 3; axis++) {
-            swept += gg_room_gather(room->along[axis], k, axis);
-        }
-        swept *= v->params.spacing * v->params.spacing;
-        v->liquid_flow[first + k] = gg_real4_set(gg_real4_at(sum, 0), gg_real4_at(sum, 1), left, swept);
+        gg_liquid_open_node(v, e, n, k, gg_liquid_room(room, state, k, -1), swept);
     }
 }
 
@@ -376,29 +386,31 @@ GG_FN void gg_liquid_press_step(const gg_view *v, int64_t e, int64_t b) {
     }
 }
 
-/* Adds to the wrenches what pressure does to tools in a substep. item: env */
-GG_FN void gg_liquid_react_env(const gg_view *v, int64_t e) {
-    GG_ROLLED
-    for (int64_t n = 0; n < gg_continuum_env_of(v, e)->nodes; n++) {
-        int64_t first = gg_node_first(v, e, n);
-        gg_room *room = gg_room_of(v, e, n);
-        int pressed = 0;
-        GG_ROLLED
-        for (int k = 0; k < GG_ROOM_CUBES; k++) {
-            room->along[0][k] = room->along[1][k] = room->along[2][k] = 0.0f;
-        }
-        GG_ROLLED
-        for (int k = 0; k < GG_NODES; k++) {
-            double own = gg_real4_at(v->continuum_velocity[first + k], 3);
-            pressed |= own > 0.0;
-            for (int axis = 0; own > 0.0 && axis < 3; axis++) {
-                gg_room_scatter(room->along[axis], k, axis, own);
-            }
-        }
-        if (pressed) {
-            gg_room_load(v, e, gg_node_place(v, e, n), room->along);
-        }
+/* Sums up what the pressures of a block of nodes do to tools in a substep. item: block of nodes of an env */
+GG_FN void gg_liquid_react_nodes(const gg_view *v, int64_t e, int64_t n) {
+    if (n >= gg_continuum_env_of(v, e)->nodes) {
+        return;
     }
+    const gg_real4 *nodes = v->continuum_velocity + gg_node_first(v, e, n);
+    int pressed = 0;
+    for (int64_t i = 0; i < v->dims.tool_count * 6; i++) {
+        gg_room_pushes(v, e, n, 0)[i] = 0.0;
+    }
+    for (int k = 0; k < GG_NODES; k++) {
+        pressed |= gg_real4_at(nodes[k], 3) > 0.0;
+    }
+    if (pressed) {
+        gg_room_load(v, e, n, nodes);
+    }
+}
+
+/* Adds that to a component of the wrench of a tool. i: six times the tool, and the component */
+GG_FN void gg_liquid_reacted(const gg_view *v, int64_t e, int64_t i) {
+    double *wrench = v->wrench + e * v->dims.tool_count * 6 + i, sum = *wrench;
+    for (int64_t n = 0; n < gg_continuum_env_of(v, e)->nodes; n++) {
+        sum += gg_room_pushes(v, e, n, 0)[i];
+    }
+    *wrench = sum;
 }
 
 /* ---- what a block adds to the objective ---- */

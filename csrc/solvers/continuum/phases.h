@@ -24,7 +24,7 @@
       gg_continuum_open_nodes(v, e, i))                                                                                \
     X(continuum_regularise, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,            \
       gg_continuum_regularise_block(v, e, i))                                                                          \
-    X(liquid_open, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
+    X(liquid_open, GG_CONTINUUM_NODES, SKIPS, PLAIN, TEAM, GG_CONTINUUM_NODES * GG_THREADS, ALONE,                     \
       gg_liquid_open_nodes(v, e, i))                                                                                   \
     X(liquid_count, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                    \
       gg_liquid_count_block(v, e, i))                                                                                  \
@@ -54,7 +54,10 @@
       gg_liquid_keep_iterate(v, e, i))                                                                                 \
     X(liquid_keep_way, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
       gg_liquid_keep_way(v, e, i))                                                                                     \
-    X(liquid_react, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_liquid_react_env(v, e))         \
+    X(liquid_react, GG_CONTINUUM_NODES, SKIPS, PLAIN, TEAM, GG_CONTINUUM_NODES * GG_THREADS, ALONE,                    \
+      gg_liquid_react_nodes(v, e, i))                                                                                  \
+    X(liquid_reacted, v->dims.tool_count * 6, SKIPS, PLAIN, EACH, v->dims.tool_count * 6, ALONE,                       \
+      gg_liquid_reacted(v, e, i))                                                                                      \
     X(continuum_linearise, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,             \
       gg_continuum_linearise_block(v, e, i))                                                                           \
     X(continuum_gradient, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                \

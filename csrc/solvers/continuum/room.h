@@ -6,6 +6,8 @@
  * stand across each other. The room of a node is the sum over cubes of o times their share of its spline, corrected in the
  * second order for the widths of hat and cube.
  *
+ * Cubes are gone through by octets: the eight around a node of the 6 x 6 x 6 that a block of nodes reaches.
+ *
  * What is not open is full of tool, which displaces liquid as it moves just as a particle does: with c the share of a cube
  * that a part of a tool takes, v its velocity there and V the volume of the cube, node i gains sum c V grad w_i . v, and
  * pressures push the part by -sum c V grad pi. So the same pressure all round pushes nothing, and what is under water is
@@ -67,20 +69,32 @@ GG_FN double gg_room_gather(const float *of, int local, int axis) {
     return sum;
 }
 
-/* its transpose */
-GG_FN void gg_room_scatter(float *to, int local, int axis, double value) {
-    float *first = to + gg_room_first(local);
+/* the first and the last of the four nodes of a block along an axis whose splines reach cube k of 12 */
+GG_FN int gg_room_from(int k) { return GG_MAX((k - 4) / 2, 0); }
+GG_FN int gg_room_to(int k) { return GG_MIN(k / 2, 3); }
+
+/* How pressures of the nodes of a block rise in cube x y z over its side, the transpose of gg_room_gather by slopes [Pa].
+ * nodes: pressures in the fourth component */
+GG_FN_LARGE gg_vec3 gg_room_rise(const gg_real4 *nodes, const int cube[3]) {
+    float rise[3] = {0.0f, 0.0f, 0.0f};
     GG_ROLLED
-    for (int k = 0; k < 6; k++) {
+    for (int z = gg_room_from(cube[2]); z <= gg_room_to(cube[2]); z++) {
+        double share_z = gg_room_share(cube[2] - 2 * z), slope_z = gg_room_slope(cube[2] - 2 * z);
         GG_ROLLED
-        for (int j = 0; j < 6; j++) {
-            float *row = first + (k * GG_ROOM_SIDE + j) * GG_ROOM_SIDE;
-            double across = value * gg_room_along(2, axis, k) * gg_room_along(1, axis, j);
-            for (int i = 0; i < 6; i++) {
-                row[i] += (float)(across * gg_room_along(0, axis, i));
+        for (int y = gg_room_from(cube[1]); y <= gg_room_to(cube[1]); y++) {
+            double share_y = gg_room_share(cube[1] - 2 * y), slope_y = gg_room_slope(cube[1] - 2 * y);
+            GG_ROLLED
+            for (int x = gg_room_from(cube[0]); x <= gg_room_to(cube[0]); x++) {
+                double share_x = gg_room_share(cube[0] - 2 * x), pressure = gg_real4_at(nodes[z << 4 | y << 2 | x], 3);
+                if (pressure > 0.0) {
+                    rise[0] += (float)(pressure * share_z * share_y * gg_room_slope(cube[0] - 2 * x));
+                    rise[1] += (float)(pressure * share_z * slope_y * share_x);
+                    rise[2] += (float)(pressure * slope_z * share_y * share_x);
+                }
             }
         }
     }
+    return gg_v3(rise[0], rise[1], rise[2]);
 }
 
 /* place of the first node of a block of nodes [m] */
@@ -162,18 +176,22 @@ GG_FN uint64_t gg_room_near_all(const gg_view *v, int64_t e, gg_vec3 first) {
     return gg_room_near(v, e, gg_room_place(v, first, 5.5, 5.5, 5.5), reach, ~(uint64_t)0);
 }
 
-/* of these, those near the eight cubes around node n of 6 x 6 x 6 */
-GG_FN uint64_t gg_room_near_node(const gg_view *v, int64_t e, gg_vec3 first, int n, uint64_t near) {
+/* of these, those near octet n */
+GG_FN uint64_t gg_room_near_octet(const gg_view *v, int64_t e, gg_vec3 first, int n, uint64_t near) {
     double reach = 1.5 * GG_ROOM_DIAGONAL * 0.5 * v->params.spacing;
     gg_vec3 place = gg_room_place(v, first, n % 6 * 2 + 0.5, n / 6 % 6 * 2 + 0.5, n / 36 * 2 + 0.5);
     return gg_room_near(v, e, place, reach, near);
 }
 
-/* cube c, 0 .. 7, around node n: its place, and its index among all */
-GG_FN int gg_room_cube_of(const gg_view *v, gg_vec3 first, int n, int c, gg_vec3 *place) {
-    int x = n % 6 * 2 + (c & 1), y = n / 6 % 6 * 2 + (c >> 1 & 1), z = n / 36 * 2 + (c >> 2);
-    *place = gg_room_place(v, first, x, y, z);
-    return (z * GG_ROOM_SIDE + y) * GG_ROOM_SIDE + x;
+/* cube c, 0 .. 7, of octet n: where it is along each axis, 0 .. 11; and its index among all */
+GG_FN void gg_room_cube_of(int n, int c, int cube[3]) {
+    cube[0] = n % 6 * 2 + (c & 1);
+    cube[1] = n / 6 % 6 * 2 + (c >> 1 & 1);
+    cube[2] = n / 36 * 2 + (c >> 2);
+}
+GG_FN int gg_room_index(const int cube[3]) { return (cube[2] * GG_ROOM_SIDE + cube[1]) * GG_ROOM_SIDE + cube[0]; }
+GG_FN gg_vec3 gg_room_cube_place(const gg_view *v, gg_vec3 first, const int cube[3]) {
+    return gg_room_place(v, first, cube[0], cube[1], cube[2]);
 }
 
 /* A cube of side s around a place. near: parts to look at */
@@ -212,114 +230,163 @@ GG_FN_LARGE void gg_room_cube_at(const gg_view *v, int64_t e, gg_vec3 place, dou
     gg_room_take(v, share, out);
 }
 
-/* the first and the last of the four nodes of a block along an axis whose splines reach cube k of 12 */
-GG_FN int gg_room_from(int k) { return GG_MAX((k - 4) / 2, 0); }
-GG_FN int gg_room_to(int k) { return GG_MIN(k / 2, 3); }
+/* the dynamic tool whose part takes share p of a cube, -1: none */
+GG_FN int32_t gg_room_dynamic(const gg_view *v, const gg_room_cube *cube, int p) {
+    return cube->taken[p] > 0.0 ? gg_continuum_tool(v, v->parts[cube->part[p]].tool) : -1;
+}
 
-/* Adds to how a dynamic tool displaces liquid at a block of nodes what cube x y z does, of which a part of the tool takes
- * `taken`: displaced.h. */
-GG_FN_LARGE void gg_room_displace(const gg_view *v, int64_t e, const int cube[3], gg_vec3 place, int32_t part,
-                                  gg_vec3 normal, double taken, gg_displaced *to) {
-    double scale = taken * v->params.spacing * v->params.spacing;
-    gg_vec3 arm = gg_sub(place, v->part_pose[e * v->dims.part_count + part].tool_position);
+/* whether the spline of node x y z of a block reaches a cube */
+GG_FN int gg_room_reached(const int node[3], const int cube[3]) {
+    int reached = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        reached &= node[axis] >= gg_room_from(cube[axis]) && node[axis] <= gg_room_to(cube[axis]);
+    }
+    return reached;
+}
+
+/* Adds to the volume that node x y z of a block gains by the twist of a dynamic tool what the tool takes of a cube by
+ * share p: displaced.h. */
+GG_FN void gg_room_displace(const gg_view *v, int64_t e, const int at[3], gg_vec3 place, const gg_room_cube *cube,
+                            int p, const int node[3], double by[6]) {
+    int32_t part = cube->part[p];
+    double scale = cube->taken[p] * v->params.spacing * v->params.spacing;
+    float rise[3];
+    for (int axis = 0; axis < 3; axis++) {
+        rise[axis] = (float)(scale * gg_room_along(0, axis, at[0] - 2 * node[0]) *
+                             gg_room_along(1, axis, at[1] - 2 * node[1]) * gg_room_along(2, axis, at[2] - 2 * node[2]));
+    }
+    gg_vec3 along = gg_room_part(&v->parts[part], cube->normal[p], gg_v3(rise[0], rise[1], rise[2]));
+    gg_vec3 turn = gg_cross(gg_sub(place, v->part_pose[e * v->dims.part_count + part].tool_position), along);
+    for (int axis = 0; axis < 3; axis++) {
+        by[axis] += (double)gg_axis_of(along, axis);
+        by[3 + axis] += (double)gg_axis_of(turn, axis);
+    }
+}
+
+/* the same of all nodes, beside what the tool does at their block */
+GG_FN_LARGE void gg_room_displace_all(const gg_view *v, int64_t e, const int at[3], gg_vec3 place,
+                                      const gg_room_cube *cube, int p, gg_displaced *to) {
     for (int k = 0; k < GG_NODES * 6 && !to->met; k++) {
         to->by[k / 6][k % 6] = 0.0;
     }
     to->met = 1;
     GG_ROLLED
-    for (int z = gg_room_from(cube[2]); z <= gg_room_to(cube[2]); z++) {
+    for (int z = gg_room_from(at[2]); z <= gg_room_to(at[2]); z++) {
         GG_ROLLED
-        for (int y = gg_room_from(cube[1]); y <= gg_room_to(cube[1]); y++) {
+        for (int y = gg_room_from(at[1]); y <= gg_room_to(at[1]); y++) {
             GG_ROLLED
-            for (int x = gg_room_from(cube[0]); x <= gg_room_to(cube[0]); x++) {
-                float rise[3];
-                for (int axis = 0; axis < 3; axis++) {
-                    rise[axis] =
-                        (float)(scale * gg_room_along(0, axis, cube[0] - 2 * x) *
-                                gg_room_along(1, axis, cube[1] - 2 * y) * gg_room_along(2, axis, cube[2] - 2 * z));
-                }
-                gg_vec3 along = gg_room_part(&v->parts[part], normal, gg_v3(rise[0], rise[1], rise[2]));
-                gg_vec3 turn = gg_cross(arm, along);
-                for (int axis = 0; axis < 3; axis++) {
-                    to->by[z << 4 | y << 2 | x][axis] += (double)gg_axis_of(along, axis);
-                    to->by[z << 4 | y << 2 | x][3 + axis] += (double)gg_axis_of(turn, axis);
-                }
+            for (int x = gg_room_from(at[0]); x <= gg_room_to(at[0]); x++) {
+                const int node[3] = {x, y, z};
+                gg_room_displace(v, e, at, place, cube, p, node, to->by[z << 4 | y << 2 | x]);
             }
         }
     }
 }
 
-/* The cubes around a block of nodes; returns 0, and writes nothing, where all are open; 1 where tools that follow their
- * targets rest there; 2 where some move. */
-GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, int64_t n, gg_room *room) {
+/* A cube that no tool is near to */
+GG_FN gg_room_cube gg_room_open(void) {
+    gg_room_cube cube = GG_ZERO;
+    cube.left = 1.0;
+    cube.part[0] = cube.part[1] = -1;
+    return cube;
+}
+
+/* Keeps what tools leave of a cube, and how those that follow their targets move what they take of it; returns whether any
+ * of these moves. */
+GG_FN_LARGE int gg_room_keep(const gg_view *v, int64_t e, const int at[3], gg_vec3 place, const gg_room_cube *cube,
+                             gg_room *room) {
+    const int index = gg_room_index(at);
+    int moves = 0;
+    room->left[index] = (float)cube->left;
+    room->along[0][index] = room->along[1][index] = room->along[2][index] = 0.0f;
+    for (int p = 0; p < 2; p++) {
+        if (cube->taken[p] > 0.0 && gg_room_dynamic(v, cube, p) < 0) {
+            gg_vec3 velocity =
+                gg_room_part(&v->parts[cube->part[p]], cube->normal[p], gg_part_velocity(v, e, cube->part[p], place));
+            moves |= velocity.x != 0.0f || velocity.y != 0.0f || velocity.z != 0.0f;
+            for (int axis = 0; axis < 3; axis++) {
+                room->along[axis][index] += (float)(cube->taken[p] * (double)gg_axis_of(velocity, axis));
+            }
+        }
+    }
+    return moves;
+}
+
+/* what a block of nodes finds of the tools around it */
+typedef enum gg_room_state {
+    GG_ROOM_OPEN,  /* no tool is near, and nothing is kept of its cubes */
+    GG_ROOM_RESTS, /* tools that follow their targets rest there */
+    GG_ROOM_MOVES  /* some move */
+} gg_room_state;
+
+/* Measures the cubes around a block of nodes. */
+GG_FN_LARGE gg_room_state gg_room_measure(const gg_view *v, int64_t e, int64_t n, gg_room *room) {
     gg_vec3 first = gg_node_place(v, e, n);
-    double s = 0.5 * v->params.spacing;
     uint64_t near = gg_room_near_all(v, e, first);
     int moves = 0;
     GG_ROLLED
-    for (int k = 0; near && k < GG_ROOM_CUBES / 8; k++) {
-        uint64_t close = gg_room_near_node(v, e, first, k, near);
+    for (int k = 0; near && k < GG_ROOM_OCTETS; k++) {
+        uint64_t close = gg_room_near_octet(v, e, first, k, near);
         GG_ROLLED
         for (int c = 0; c < 8; c++) {
-            gg_vec3 place;
-            int at = gg_room_cube_of(v, first, k, c, &place);
-            room->left[at] = 1.0f;
-            room->along[0][at] = room->along[1][at] = room->along[2][at] = 0.0f;
-            if (!close) {
-                continue;
+            int at[3];
+            gg_room_cube_of(k, c, at);
+            gg_vec3 place = gg_room_cube_place(v, first, at);
+            gg_room_cube cube = gg_room_open();
+            if (close) {
+                gg_room_cube_at(v, e, place, 0.5 * v->params.spacing, close, &cube);
             }
-            gg_room_cube cube;
-            gg_room_cube_at(v, e, place, s, close, &cube);
-            room->left[at] = (float)cube.left;
+            moves |= gg_room_keep(v, e, at, place, &cube, room);
             for (int p = 0; p < 2; p++) {
-                int32_t tool = cube.taken[p] > 0.0 ? gg_continuum_tool(v, v->parts[cube.part[p]].tool) : -1;
+                int32_t tool = gg_room_dynamic(v, &cube, p);
                 if (tool >= 0) {
-                    const int xyz[3] = {at % GG_ROOM_SIDE, at / GG_ROOM_SIDE % GG_ROOM_SIDE,
-                                        at / (GG_ROOM_SIDE * GG_ROOM_SIDE)};
-                    gg_room_displace(v, e, xyz, place, cube.part[p], cube.normal[p], cube.taken[p],
-                                     &gg_displaced_at(v, e, n)[tool]);
-                } else if (cube.taken[p] > 0.0) {
-                    gg_vec3 velocity = gg_room_part(&v->parts[cube.part[p]], cube.normal[p],
-                                                    gg_part_velocity(v, e, cube.part[p], place));
-                    moves |= velocity.x != 0.0f || velocity.y != 0.0f || velocity.z != 0.0f;
-                    for (int axis = 0; axis < 3; axis++) {
-                        room->along[axis][at] += (float)(cube.taken[p] * (double)gg_axis_of(velocity, axis));
-                    }
+                    gg_room_displace_all(v, e, at, place, &cube, p, &gg_displaced_at(v, e, n)[tool]);
                 }
             }
         }
     }
-    return near == 0 ? 0 : 1 + moves;
+    return near == 0 ? GG_ROOM_OPEN : moves ? GG_ROOM_MOVES : GG_ROOM_RESTS;
 }
 
-/* Adds to the wrenches what the pressures of a block of nodes do to tools in a substep. slope: how they rise in the cubes
- * over a cube's side [Pa] */
-GG_FN_LARGE void gg_room_load(const gg_view *v, int64_t e, gg_vec3 first, const float slope[3][GG_ROOM_CUBES]) {
-    double h = v->params.spacing, s = 0.5 * h, area = h * h * (double)v->params.dt;
+/* ---- what pressures do to tools ---- */
+
+/* Component i of the impulse and its moment that tools take in a substep from pressure at a cube, by share p [N s], [N m s].
+ * rise: gg_room_rise */
+GG_FN double gg_room_push(const gg_view *v, int64_t e, gg_vec3 place, const gg_room_cube *cube, int p, gg_vec3 rise,
+                          int i) {
+    double h = v->params.spacing, area = h * h * (double)v->params.dt;
+    int32_t part = cube->part[p];
+    gg_vec3 push = gg_room_part(&v->parts[part], cube->normal[p], rise);
+    gg_vec3 turn = gg_cross(gg_sub(place, v->part_pose[e * v->dims.part_count + part].tool_position), push);
+    return -area * cube->taken[p] * (double)gg_axis_of(i < 3 ? push : turn, i % 3);
+}
+
+/* what the pressures of a block of nodes do to a tool in a substep [N s], [N m s] */
+GG_FN double *gg_room_pushes(const gg_view *v, int64_t e, int64_t n, int64_t tool) {
+    return v->liquid_push + ((e * v->dims.continuum.nodes + n) * v->dims.tool_count + tool) * 6;
+}
+
+/* Sums that up over the cubes of a block of nodes, for all tools. nodes: pressures in the fourth component */
+GG_FN_LARGE void gg_room_load(const gg_view *v, int64_t e, int64_t n, const gg_real4 *nodes) {
+    gg_vec3 first = gg_node_place(v, e, n);
     uint64_t near = gg_room_near_all(v, e, first);
     GG_ROLLED
-    for (int n = 0; near && n < GG_ROOM_CUBES / 8; n++) {
-        uint64_t close = gg_room_near_node(v, e, first, n, near);
+    for (int k = 0; near && k < GG_ROOM_OCTETS; k++) {
+        uint64_t close = gg_room_near_octet(v, e, first, k, near);
         GG_ROLLED
         for (int c = 0; close && c < 8; c++) {
-            gg_vec3 place;
-            int at = gg_room_cube_of(v, first, n, c, &place);
-            gg_vec3 pull = gg_v3(slope[0][at], slope[1][at], slope[2][at]);
+            int at[3];
+            gg_room_cube_of(k, c, at);
+            gg_vec3 place = gg_room_cube_place(v, first, at), rise = gg_room_rise(nodes, at);
             gg_room_cube cube;
-            if (pull.x == 0.0f && pull.y == 0.0f && pull.z == 0.0f) {
+            if (rise.x == 0.0f && rise.y == 0.0f && rise.z == 0.0f) {
                 continue;
             }
-            gg_room_cube_at(v, e, place, s, close, &cube);
+            gg_room_cube_at(v, e, place, 0.5 * v->params.spacing, close, &cube);
             for (int p = 0; p < 2; p++) {
-                if (cube.taken[p] > 0.0) {
-                    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + cube.part[p]];
-                    gg_vec3 push = gg_room_part(&v->parts[cube.part[p]], cube.normal[p], pull);
-                    gg_vec3 turn = gg_cross(gg_sub(place, pose->tool_position), push);
-                    double *wrench = v->wrench + (e * v->dims.tool_count + v->parts[cube.part[p]].tool) * 6;
-                    for (int axis = 0; axis < 3; axis++) {
-                        wrench[axis] -= area * cube.taken[p] * (double)gg_axis_of(push, axis);
-                        wrench[3 + axis] -= area * cube.taken[p] * (double)gg_axis_of(turn, axis);
-                    }
+                for (int i = 0; cube.taken[p] > 0.0 && i < 6; i++) {
+                    gg_room_pushes(v, e, n, v->parts[cube.part[p]].tool)[i] +=
+                        gg_room_push(v, e, place, &cube, p, rise, i);
                 }
             }
         }
