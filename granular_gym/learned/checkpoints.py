@@ -75,7 +75,7 @@ def load(path: str | Path, device: str = "cpu") -> Simulator:
     """The simulator of a checkpoint, ready to predict.
 
     Raises:
-        StateError: see `read`, or weights that do not fit their model.
+        StateError: there is none, it is damaged, cut short or of another version, or weights do not fit their model.
     """
     path = Path(path)
     simulator = restore(read(path), path)

@@ -56,7 +56,7 @@ class DiscreteElementLearner(Simulator):
         self.free: FreeKernels | None = None if decomposition else FreeKernels(scale.kinds, width, scale.largest)
 
     def accelerations(self, state: State, matter: Matter) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """See Simulator; the second is that of normal forces."""
+        """See `Simulator.accelerations`; the second is that of normal forces."""
         met = meet(state, matter, self.scale, REACH)
         shape, count = state.positions.shape, matter.kinds.numel()
         if self.free is not None:
@@ -69,7 +69,7 @@ class DiscreteElementLearner(Simulator):
         return (normal + met.sum_forces(across, count) * inverse).view(shape), normal.view(shape)
 
     def instability(self, generator: torch.Generator) -> torch.Tensor | None:
-        """See Simulator and stability.py."""
+        """See `Simulator.instability`."""
         return None if self.kernels is None else instability(self.kernels, self.scale, generator)
 
     def internal_forces(self, state: State, matter: Matter) -> torch.Tensor:
@@ -96,7 +96,7 @@ class DiscreteElementLearner(Simulator):
         return self.unit_mass * self.scale.acceleration
 
     def masses(self) -> Force:
-        """(kinds,) [kg]."""
+        """(kinds,) masses of particles [kg]."""
         masses = self.kernels.masses() if self.kernels is not None else self._free().masses()
         result: Force = masses.detach().double().cpu().numpy() * self.unit_mass
         return result

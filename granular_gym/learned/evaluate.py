@@ -131,8 +131,8 @@ def evaluate(
         dataset: what they are of.
         episodes: of it, or of another of the same units.
         render: the training renderer; None: no measures of pictures.
-        start: from what each begins, a key of `starts.STARTS`.
-        pictures: where the start is looked for, a key of `settings.PICTURES`.
+        start: from what each begins, "known" or "pictures", see `Settings`.
+        pictures: where the start is looked for, "splat" or "camera", see `Settings`.
         views: in the first so many cameras; None: in all.
 
     Raises:

@@ -19,7 +19,7 @@ def make(name: str, scale: Scale, **options: Any) -> Simulator:
     """A new simulator.
 
     Args:
-        name: a key of `MODELS`.
+        name: "del", "gns", "egnn", "sgnn" or "ballistic".
         scale: its units.
         options: of its class.
 

@@ -59,7 +59,8 @@ class Rollout:
     """What a simulator predicts for an episode.
 
     Attributes:
-        positions, velocities: (t + 1, n, 3) [m, m/s], the start first; of a diverged rollout up to the last good frame.
+        positions: (t + 1, n, 3) [m], the start first; of a diverged rollout up to the last good frame.
+        velocities: likewise [m/s].
         diverged_at: frame that broke a limit, or None.
         reason: what broke, in words.
     """

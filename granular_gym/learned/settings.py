@@ -21,7 +21,7 @@ class Settings:
     """A training run.
 
     Attributes:
-        model: a key of `models.MODELS`.
+        model: a name that `make` knows.
         options: of the model.
         substeps: Euler steps of the model in a frame; 1 in the paper. Contacts are shorter than a frame of 10 ms.
         supervision: "images": pictures alone, from a start that is known; "tracks": positions of every particle.
@@ -34,12 +34,17 @@ class Settings:
         reach: frames of an episode that are walked at the beginning; at the end, all. With pictures a walk goes on from
             the model's own states, and what is far from its start makes sense once the model is good.
         growth: share of the run over which horizon and reach grow.
-        learning_rate, decay, decay_every: AdamW's rate, times `decay` each `decay_every` iterations.
+        learning_rate: AdamW's rate at the beginning.
+        decay: what the rate is multiplied by each `decay_every` iterations.
+        decay_every: iterations.
         clip: longest gradient, in mean lengths so far.
-        normal, gradient, depth: see `losses.PictureWeights`.
+        normal: weight in the loss of the pictures after normal forces alone; 0 is the paper's ablation.
+        gradient: weight of the gradient loss; 0 is the paper's ablation.
+        depth: weight of depth images [1/m]; 0: from colours alone, as the paper.
         stability: weight of `Simulator.instability`, of models that have a law of pairs; 0: none.
         seed: of weights and of what is drawn.
-        log_every, save_every: iterations between rows of the curve, and between checkpoints.
+        log_every: iterations between rows of the curve.
+        save_every: iterations between checkpoints.
     """
 
     model: str = "del"

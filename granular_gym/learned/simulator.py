@@ -221,7 +221,7 @@ class Simulator(torch.nn.Module):
             generator: of what is drawn.
 
         Returns:
-            0: nowhere that was asked; None: the model has no such law.
+            How unstable the law is, zero where it is stable at all that was drawn; None: the model has no law of pairs.
         """
         return None
 

@@ -75,7 +75,7 @@ class Trainer:
 
         Args:
             folder: made; must not hold a run.
-            dataset: see `data.Dataset`.
+            dataset: a `Dataset`.
             settings: of the run.
             arguments: `render`, needed for pictures; `device`; `progress`.
 
@@ -138,7 +138,7 @@ class Trainer:
             Whether the run is over.
 
         Raises:
-            DivergenceError: `PATIENCE` windows in a row diverged; the last good checkpoint is kept.
+            DivergenceError: 100 windows in a row (`PATIENCE`) diverged; the last good checkpoint is kept.
         """
         total = self.settings.iterations if self.simulator.learns else 0
         last = total if iterations is None else min(total, self.iteration + iterations)

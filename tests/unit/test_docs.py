@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 import granular_gym as gg
+from granular_gym import learned
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NOTEBOOK = DOCS / "notebooks" / "first_steps.ipynb"
-#: modules with public names, beside the package itself
+#: modules with public names, beside the package itself and `learned`
 MODULES = ("task", "film", "sb3", "planning", "view", "exchange", "mujoco")
 
 
@@ -69,9 +70,38 @@ def test_every_public_name_is_in_the_reference(module: str) -> None:
     if module == "mujoco":
         pytest.importorskip("mujoco")
     owner = importlib.import_module(f"granular_gym.{module}".rstrip("."))
-    shown = {id(found(name)) for name in documented() if module == "mujoco" or ".mujoco." not in name}
+    # modules of what need not be installed: theirs are asked for by name
+    apart = {each for each in ("mujoco", "learned") if each != module}
+    shown = {id(found(name)) for name in documented() if not apart & set(name.split("."))}
     missing = [name for name in owner.__all__ if id(getattr(owner, name)) not in shown]
     assert missing == []
+
+
+def test_every_name_of_learned_is_in_the_reference() -> None:
+    """By name, from where it is defined, as most modules need torch; names of tables are those of the package."""
+    names = set(documented())
+    package = {name for name in learned.__all__ if f"granular_gym.{name}" in names and learned._HOMES[name] == "table"}
+    assert all(getattr(learned, name) is getattr(gg, name) for name in package)
+    own = {f"granular_gym.learned.{learned._HOMES[name]}.{name}" for name in learned.__all__ if name not in package}
+    assert sorted(own - names) == []
+    page = (DOCS / "api" / "learned.md").read_text()
+    assert [name for name in learned.__all__ if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_all_modules_with_public_names_are_asked_for() -> None:
+    """Those that name what is public, but for the package itself, and parts of others."""
+    package = ROOT / "granular_gym"
+    files = {*package.glob("*.py"), *package.glob("*/__init__.py")} - {package / "__init__.py"}
+    public = {path for path in files if re.search(r"^__all__ = ", path.read_text(), re.M)}
+    assert {(path.parent if path.stem == "__init__" else path).stem for path in public} == {*MODULES, "learned"}
+
+
+def test_the_first_page_of_the_reference_lists_all_others_and_all_modules() -> None:
+    text = (DOCS / "api" / "index.md").read_text()
+    listed = re.findall(r"^\| \[[^]]+\]\((\w+\.md)\) \|", text, re.M)
+    pages = {page.removeprefix("api/") for page in navigation() if page.startswith("api/")}
+    assert sorted(listed) == sorted(pages - {"index.md"})
+    assert [module for module in (*MODULES, "learned") if f"`{module}`" not in text] == []
 
 
 def test_errors_are_all_in_the_reference() -> None:
@@ -109,5 +139,6 @@ def test_the_citation_has_the_version_of_the_package() -> None:
 def test_one_address_of_the_repository() -> None:
     """Files that no build makes name the address of pyproject.toml."""
     [address] = re.findall(r'^Repository = "([^"]+)"$', (ROOT / "pyproject.toml").read_text(), re.M)
-    for path in (ROOT / "CITATION.cff", ROOT / "SECURITY.md", *(ROOT / ".github").rglob("*.yml")):
+    pages = (ROOT / "CITATION.cff", ROOT / "SECURITY.md", DOCS / "quick_start.md")
+    for path in (*pages, *(ROOT / ".github").rglob("*.yml")):
         assert set(re.findall(r"https://github\.com/[\w-]+/granular_gym", path.read_text())) <= {address}, path
