@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from granular_gym.tasks.actions import ActionPart
 from granular_gym.teleop.bindings import Binding, Inputs, bindings_of
 
-#: keys of a browser, but for those of its camera (W, A, S, D, Q, E); they lie as the ways do on a common keyboard
+#: what moves the camera of a browser: viser's page takes these keys whether or not they are bound to anything else
+CAMERA_KEYS = "W, A, S, D, Q, E and arrows"
+#: keys of a browser, none of them of its camera; they lie as the ways do on a common keyboard
 KEYS = Inputs(
     "browser",
     (("I", "K"), ("J", "L"), ("Y", "H"), ("U", "O"), ("T", "G"), ("R", "F"), ("V", "B"), ("Z", "X")),
@@ -107,4 +109,4 @@ def _help(bindings: Sequence[Binding]) -> str:
     for binding in bindings:
         keys = f"`{binding.minus}` `{binding.plus}`" if binding.plus else ""
         rows.append(f"| {binding.part.name} | {binding.part.full} | {keys} |")
-    return "\n".join([*rows, "", f"Key `{ZERO_KEY}`: all to 0. A held key goes on."])
+    return "\n".join([*rows, "", f"Key `{ZERO_KEY}`: all to 0. A held key goes on. {CAMERA_KEYS} move the camera."])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.viewing.series import Series
+from granular_gym.viewing.ticks import ticks_of
 from granular_gym.viewing.units import with_unit
 
 #: tools that tasks work with: the first of them that a world has is plotted first
@@ -21,6 +22,10 @@ COLORS = ("#d9480f", "#2b8a3e", "#1864ab", "#5f3dc4")
 AXES = "xyz"
 HEIGHT = 160  # of a plot [pixels]
 FONT = "11px sans-serif"
+#: of numbers beside an axis [pixels]: a digit is at most so wide, and what else stands there, ticks and gaps
+DIGIT_WIDTH, BESIDE = 7, 18
+#: least room for them: plots whose numbers are short begin at the same place
+LEAST_ROOM = 48
 
 
 class Plots:
@@ -90,6 +95,27 @@ class Plots:
 
 def _fill(plot: Any, times: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
     plot.data = (times, *np.ascontiguousarray(rows.T))
+    scales, axes = _scales_and_axes(times, rows)
+    # the browser builds a plot anew where these change
+    if plot.scales != scales:
+        plot.scales, plot.axes = scales, axes
+
+
+def _scales_and_axes(times: Any, rows: Any) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
+    """Scales and axes of a plot, as uPlot takes them.
+
+    Time has a given range, too: viser's page keeps what share of it is seen, and loses that where a plot is built anew
+    and has new times at once.
+    """
+    ticks, span = ticks_of(rows), ticks_of(times)
+    room = max(LEAST_ROOM, BESIDE + DIGIT_WIDTH * max(map(len, ticks.texts)))
+    return (
+        {"x": {"time": False, "range": (0.0, span.upper)}, "y": {"range": (ticks.lower, ticks.upper)}},
+        (
+            {"label": "time [s]", "labelSize": 16, "labelFont": FONT, "size": 26, "font": FONT},
+            {"size": room, "font": FONT, "splits": ticks.places, "values": ticks.texts},
+        ),
+    )
 
 
 def _plot(gui: Any, title: str, lines: Sequence[str], worlds: int) -> Any:
@@ -99,16 +125,14 @@ def _plot(gui: Any, title: str, lines: Sequence[str], worlds: int) -> Any:
     for k, label in enumerate(lines):
         line = {"label": label, "stroke": COLORS[k % each], "width": 1.5, "points": {"show": False}}
         series.append({**line, "dash": (6, 4)} if k >= each else line)
+    scales, axes = _scales_and_axes((), ())
     return gui.add_uplot(
         tuple(np.zeros(0) for _ in series),
         tuple(series),
         title=title,
         height=HEIGHT,
         padding=(8, 16, 0, 0),
-        scales={"x": {"time": False}},
-        axes=(
-            {"label": "time [s]", "labelSize": 16, "labelFont": FONT, "size": 26, "font": FONT},
-            {"size": 48, "font": FONT},
-        ),
+        scales=scales,
+        axes=axes,
         legend={"show": len(lines) > 1, "live": False},
     )

@@ -46,7 +46,8 @@ def view(
         task: name, see `granular_gym.tasks.registry.task_id`.
         policy: see `granular_gym.training.policies.load_policy`; with several envs a user's function is called with the
             batch and returns a batch of actions. None: "expert".
-        drive: the person in the browser gives the actions, of all envs alike, in place of a policy.
+        drive: the person in the browser gives the actions, of all envs alike, in place of a policy. Steps wait until a
+            browser is connected, for the first one as well as after the last was closed.
         beside: arguments of a second copy of the task, besides `arguments`: it is shown beside the first and plays the
             same seeds, step by step; where one episode ends, so does the other.
         beside_policy: what acts in the second copy; None: as in the first. One of these two makes a second copy.
@@ -59,7 +60,7 @@ def view(
         arguments: of the task; default: those that a policy in a file was trained with.
         record: see `Viewer`.
         out: see `Viewer`.
-        say: called with the address of the view, and with the path of each file written.
+        say: called with the address of the view, when it waits for a browser, and with the path of each file written.
 
     Raises:
         ArgumentError: an invalid argument, a port in use, two copies whose steps or actions differ.
@@ -118,6 +119,8 @@ def _play(viewer: Viewer, played: list[Played], text: str, steps: int | None) ->
     panel = viewer.drive(parts_of(played[0].env.unwrapped.task)) if played[0].policy is None else None
     seconds, made = float(played[0].task.step_period), 0
     while steps is None or made < steps:
+        if panel is not None:
+            viewer.wait_for_browser()
         action = None if panel is None else panel.action()
         over = played[0].step(action)
         for other in played[1:]:

@@ -176,6 +176,16 @@ class Viewer:
         with self._server.gui.add_folder("drive", order=-1.0):
             return DrivePanel(self._server.gui, parts)
 
+    def wait_for_browser(self) -> None:
+        """Waits until a browser is connected, or the viewer closed from elsewhere; says so where there is none."""
+        if self.viewer_count or self._closed:
+            return
+        self._say("no browser is connected: waiting for one")
+        while not self.viewer_count and not self._closed:
+            time.sleep(_POLL)
+        # what was not played says nothing of the speed
+        self._pace.clear()
+
     def reset_asked(self) -> bool:
         """Whether reset was pressed since the last call."""
         asked, self._reset = self._reset, False

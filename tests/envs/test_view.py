@@ -25,9 +25,11 @@ trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 
 from granular_gym.exchange.surfaces import tool_surface  # noqa: E402
 from granular_gym.tasks.actions import ActionPart  # noqa: E402
+from granular_gym.viewing.drive_panel import CAMERA_KEYS, KEYS  # noqa: E402
 from granular_gym.viewing.panel import RESET, numbers_table  # noqa: E402
 from granular_gym.viewing.played import Played, check_alike, difference  # noqa: E402
 from granular_gym.viewing.series import CAPACITY, Series  # noqa: E402
+from granular_gym.viewing.ticks import ticks_of  # noqa: E402
 from granular_gym.viewing.units import name_and_unit  # noqa: E402
 from granular_gym.viewing.view import Look, Viewer, view  # noqa: E402
 
@@ -275,6 +277,39 @@ def test_a_series_of_any_length_is_even_and_bounded() -> None:
     assert len(series) == 0
 
 
+@pytest.mark.parametrize(
+    "values, texts",
+    [
+        ([], ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        ([0.0, math.nan], ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        ([-1050.0, 150.0], ["-1000", "-500", "0"]),
+        ([-70_000.0, 20_000.0], ["-60k", "-40k", "-20k", "0", "20k"]),
+        ([1.0001, 1.0004], ["1.0001", "1.0002", "1.0003", "1.0004"]),
+        ([-3e-4, 0.0], ["-3e-4", "-2e-4", "-1e-4", "0"]),
+        ([3.5e6, math.inf, 1e6], ["1.0M", "1.5M", "2.0M", "2.5M", "3.0M", "3.5M"]),
+        ([1234567.0, 1234567.3], ["0", "0.5M", "1.0M"]),
+        ([99_999.0, 100_000.0], ["99.999k", "100.000k"]),
+    ],
+)
+def test_numbers_along_an_axis(values: list[float], texts: list[str]) -> None:
+    assert list(ticks_of(values).texts) == texts
+
+
+def test_numbers_along_any_axis_differ_and_are_short() -> None:
+    random = np.random.default_rng(0)
+    scales = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+    for _ in range(2000):
+        sizes = 10.0 ** random.uniform(-9, 20, 2)
+        values = sizes[0] * random.normal(size=3) + random.choice([0.0, sizes[1]])
+        ticks = ticks_of(values)
+        assert 2 <= len(ticks.texts) == len(set(ticks.texts)) <= 6, ticks
+        assert max(map(len, ticks.texts)) <= 11, ticks
+        read = [float(text.rstrip("kMGT")) * scales[text.lstrip("-.e0123456789")] for text in ticks.texts]
+        assert read == pytest.approx(ticks.places, rel=1e-9, abs=0.0), ticks
+        rest = 1e-5 * np.abs(values).max()
+        assert ticks.lower - rest <= values.min() and values.max() <= ticks.upper + rest, (values, ticks)
+
+
 def test_plots_show_the_wrench_on_the_tool_and_the_values(world: gg.World) -> None:
     with Viewer(world, port=0, plots=("height [m]",)) as viewer:
         loads = []
@@ -321,6 +356,8 @@ def test_sliders_and_keys_drive(viewer: Viewer) -> None:
     assert panel.action() == pytest.approx([0.0, -0.1]), "keys of the second rest only now"
     panel.zero()
     assert panel.action().tolist() == [0.0, 0.0]
+    keys = {key for pair in KEYS.pairs for key in pair}
+    assert not keys & set(CAMERA_KEYS), "a key turns the camera, too"
     with pytest.raises(gg.ArgumentError, match="parts"):
         viewer.drive(["speed"])  # type: ignore[list-item]
 
@@ -363,11 +400,47 @@ def test_a_file_that_cannot_be_written_is_told_and_ends_nothing(world: gg.World,
 
 
 @pytest.mark.parametrize("name", NEWEST)
-def test_every_task_is_viewed_and_driven(name: str) -> None:
+def test_every_task_is_viewed_and_driven(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Viewer, "viewer_count", 1)
     said: list[str] = []
     for drive in (False, True):
         view(name, steps=2, drive=drive, port=0, arguments=small(name), say=said.append)
     assert len(said) == 2 and "http://localhost:" in said[0] and ", driven: http" in said[1]
+
+
+def test_a_driven_view_rests_while_no_browser_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Browsers:
+        """How many are connected: one for two steps, none, one again."""
+
+        count, steps = 0, 0
+
+    monkeypatch.setattr(Viewer, "viewer_count", property(lambda _: Browsers.count))
+    waiting, step = threading.Semaphore(0), Played.step
+
+    def say(text: str) -> None:
+        if "no browser is connected" in text:
+            waiting.release()
+
+    def stepped(self: Played, action: Any = None) -> Any:
+        Browsers.steps += 1
+        Browsers.count = int(Browsers.steps not in (2, 4))
+        return step(self, action)
+
+    monkeypatch.setattr(Played, "step", stepped)
+    given: dict[str, Any] = {"drive": True, "steps": 4, "port": 0, "arguments": SMALL, "say": say}
+    thread = threading.Thread(target=view, args=("silo",), kwargs=given, daemon=True)
+    thread.start()
+    for made in (0, 2):
+        assert waiting.acquire(timeout=60.0)
+        time.sleep(0.2)
+        assert Browsers.steps == made and thread.is_alive(), "it steps while nobody drives"
+        Browsers.count = 1
+    thread.join(60.0)
+    assert not thread.is_alive() and Browsers.steps == 4
+    # a policy needs nobody who looks
+    Browsers.count, Browsers.steps = 0, 1
+    view("silo", steps=2, port=0, arguments=SMALL, say=lambda _: None)
+    assert not waiting.acquire(blocking=False)
 
 
 def test_two_copies_are_stepped_alike_and_filmed(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ if CHROMIUM is None or DRIVER is None:
 from selenium import webdriver  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 
+from granular_gym.view import Viewer  # noqa: E402
+
 GRAINS, MORE_GRAINS = 60, 90
 #: a busy machine draws a picture in software within this time [s]
 PATIENCE = 60.0
@@ -59,19 +61,23 @@ def browser() -> Iterator[Any]:
 
 
 class View:
-    """A view of two driven copies, paused after the first step: a running one keeps a browser without a GPU busy.
+    """A driven view.
+
+    Args:
+        folder: of its files.
+        words: of the command line.
 
     Attributes:
         said: what it has printed.
         film: that it writes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *words: str) -> None:
         self.said, self.film = "", folder / "film.mp4"
-        words = ["--drive", "--beside", f"grain_count={MORE_GRAINS}", "--record", str(self.film), "--out", str(folder)]
-        words += ["--arg", f"grain_count={GRAINS}", "--paused", "--port", "0"]
+        always = ["--drive", "--arg", f"grain_count={GRAINS}", "--port", "0", "--out", str(folder)]
+        always += ["--record", str(self.film)]
         self.process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "granular_gym", "view", "silo", *words],
+            [sys.executable, "-u", "-m", "granular_gym", "view", "silo", *always, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
@@ -96,20 +102,24 @@ class View:
         self.printed()
         return status
 
+    def clean(self) -> None:
+        """Leaves nothing of it behind."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
 
 @pytest.fixture(scope="module")
 def viewed(browser: Any, tmp_path_factory: Any) -> Iterator[View]:
-    """A view, shown in the browser."""
-    view = View(tmp_path_factory.mktemp("view"))
+    """A view of two copies in the browser, paused after the first step: a running one keeps one without a GPU busy."""
+    view = View(tmp_path_factory.mktemp("view"), "--beside", f"grain_count={MORE_GRAINS}", "--paused")
     try:
         browser.get(view.url)
         wait_for(lambda: step_of(browser) == 1)
         yield view
     finally:
-        if view.process.poll() is None:
-            view.process.kill()
-            view.process.wait()
-        view.process.stdout.close()
+        view.clean()
 
 
 #: the control at a label
@@ -257,3 +267,71 @@ def test_it_goes_on_and_leaves_a_film(browser: Any, viewed: View) -> None:
     assert viewed.end() == 0, viewed.said
     assert int(viewed.said.split(f"wrote {viewed.film}, ")[1].split()[0]) > first
     assert viewed.film.stat().st_size > 1000
+
+
+#: keeps what is written on canvases since they were cleared: the text, its left and right edge [pixels], its alignment
+KEEP_TEXTS = """
+    const p = CanvasRenderingContext2D.prototype, clear = p.clearRect, fill = p.fillText;
+    p.clearRect = function (...a) { this.canvas.texts = []; return clear.apply(this, a); };
+    p.fillText = function (text, x, ...a) {
+        const width = this.measureText(text).width, at = x + this.getTransform().e;
+        const left = at - (this.textAlign == 'right' ? width : this.textAlign == 'center' ? width / 2 : 0);
+        (this.canvas.texts ??= []).push([text, left, left + width, this.textAlign]);
+        return fill.call(this, text, x, ...a);
+    };"""
+
+
+def numbers_beside(browser: Any) -> list[list[str]]:
+    """What is written along the vertical axes of the plots, upwards; none of it is cut."""
+    script = "return [...document.querySelectorAll('.uplot canvas')].map(c => c.texts || [])"
+    found = []
+    for texts in browser.execute_script(script):
+        upright = [each for each in texts if each[3] == "right"]
+        assert all(left >= 0 for _, left, _, _ in upright), f"cut at the left: {upright}"
+        found.append([text for text, *_ in upright])
+    return found
+
+
+def test_numbers_along_plots_fit_and_differ(browser: Any) -> None:
+    scene = gg.Scene(bounds=((-1, -1, 0), (1, 1, 1)))
+    sand = scene.add_material(radius=0.05, density=1600.0)
+    scene.fill_box(sand, (-0.5, -0.5, 0.0), (0.5, 0.5, 0.3), 10)
+    browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": KEEP_TEXTS})
+    names = ("large [N]", "thousand [N]", "near one [-]", "small [-]", "precise [-]")
+    with scene.build(env_count=1, num_threads=1) as world, Viewer(world, port=0, plots=names) as viewer:
+        browser.get(viewer.url)
+        nothing = ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        wait_for(lambda: numbers_beside(browser) == 5 * [nothing], lambda: str(numbers_beside(browser)))
+        for factor, large in (
+            (1.0, ["-60k", "-40k", "-20k", "0", "20k"]),
+            (10.0, ["-800k", "-600k", "-400k", "-200k", "0"]),
+        ):
+            for share in np.linspace(0.0, 1.0, 5):
+                numbers = (20e3 - 90e3 * factor * share, -1050 * share, 1.0001 + 3e-4 * share, -3e-4 * share)
+                viewer._told = -np.inf
+                viewer.update(0.02, values=dict(zip(names, (*numbers, -100e3 + share), strict=True)))
+            expected = [
+                large,
+                ["-1000", "-500", "0"],
+                ["1.0001", "1.0002", "1.0003", "1.0004"],
+                ["-3e-4", "-2e-4", "-1e-4", "0"],
+                ["-100.000k", "-99.999k"],
+            ]
+            wait_for(lambda e=expected: numbers_beside(browser) == e, lambda: str(numbers_beside(browser)))
+        assert min(drawn_lines(browser)) > 20
+
+
+def test_a_driven_view_begins_when_a_browser_comes(browser: Any, tmp_path: Path) -> None:
+    view = View(tmp_path)
+    try:
+        wait_for(lambda: view.printed().count("no browser is connected") == 1, view.printed)
+        time.sleep(5.0)
+        begin = time.monotonic()
+        browser.get(view.url)
+        first = wait_for(lambda: step_of(browser))
+        assert 0.05 * first < time.monotonic() - begin + 1.0, f"began before the browser came: step {first}"
+        browser.get("about:blank")
+        wait_for(lambda: view.printed().count("no browser is connected") == 2, view.printed)
+        assert view.end() == 0, view.said
+    finally:
+        view.clean()
