@@ -169,8 +169,8 @@ def broad_phase(quick: bool) -> list[Row]:
 
 MODES: dict[str, Row] = {
     "gauss_seidel": {},
-    "nesterov": {"mode": "jacobi"},
-    "plain": {"mode": "jacobi", "nesterov": False},
+    "jacobi": {"mode": "jacobi"},
+    "jacobi without momentum": {"mode": "jacobi", "nesterov": False},
     "paper": {"mode": "paper"},
 }
 

@@ -137,7 +137,7 @@ def convergence(axes: Any, rows: list[Row]) -> None:
     )
     for ax, (key, label) in zip(axes, shown, strict=True):
         for (mode, dt), mine in lines.items():
-            style = "o-" if mode == "nesterov" else "s--"
+            style = "o-" if mode == "gauss_seidel" else "s--"
             ax.plot([r["iterations"] for r in mine], [r[key] for r in mine], style, label=f"{mode}, dt {1e3 * dt:g} ms")
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")

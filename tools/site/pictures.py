@@ -102,7 +102,11 @@ def performance_plots() -> Iterator[str]:
         "Tables, machines and methods: [Performance](../performance.md).",
         "",
     )
-    yield from ("## Processor", "", "`make bench` measures and draws them.", "")
+    shared = (
+        "`make bench` measures and draws them. Machine and day stand below each: shared machines of one name took up "
+        "to 1.7 times as long on another day. What ran in turns in one run compares; figures of two plots do not."
+    )
+    yield from ("## Processor", "", shared, "")
     yield from plots(
         {RESULTS / "cpu" / f"{name}.png": f"**{name}**: {case.about}" for name, case in CASES.items()},
         "performance.md",
