@@ -115,7 +115,7 @@ typedef struct gg_liquid_cell {
 
 /* Cubes of half a spacing that the splines of a block of nodes reach: along an axis, in all; what is told of them, in a
  * world with liquids. */
-#define GG_ROOM_SIDE  12
+#define GG_ROOM_SIDE   12
 #define GG_ROOM_CUBES  (GG_ROOM_SIDE * GG_ROOM_SIDE * GG_ROOM_SIDE)
 #define GG_ROOM_OCTETS (GG_ROOM_CUBES / 8)
 typedef struct gg_room {
