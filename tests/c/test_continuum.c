@@ -419,7 +419,8 @@ static void test_clinging(void) {
 
 /* splines over cubes of half a spacing, and what two tools leave of a cube */
 static void test_cubes(void) {
-    static float from[GG_ROOM_CUBES], to[GG_ROOM_CUBES];
+    static float from[GG_ROOM_CUBES];
+    static int met[GG_ROOM_CUBES];
     for (int k = 0; k < 300; k++) {
         double a = 0.5 + 0.5 * draw(), b = 0.5 + 0.5 * draw();
         CHECK_NEAR(gg_room_joint(a, b, 1.0), GG_MIN(a, b), 1e-12);
@@ -444,15 +445,28 @@ static void test_cubes(void) {
     for (int k = 0; k < GG_ROOM_CUBES; k++) {
         from[k] = (float)draw();
     }
+    /* a pressure at one node rises as its spline does, in the cubes that this reaches; octets hold each cube once */
     for (int local = 0; local < GG_NODES; local += 7) {
-        for (int axis = -1; axis < 3; axis++) {
-            double sum = 0.0;
-            memset(to, 0, sizeof to);
-            gg_room_scatter(to, local, axis, 1.0);
-            for (int k = 0; k < GG_ROOM_CUBES; k++) {
-                sum += (double)to[k] * (double)from[k];
+        const int node[3] = {local & 3, local >> 2 & 3, local >> 4};
+        gg_real4 nodes[GG_NODES];
+        double sum[3] = {0.0};
+        for (int k = 0; k < GG_NODES; k++) {
+            nodes[k] = gg_real4_set(0.0, 0.0, 0.0, k == local ? 1.0 : 0.0);
+        }
+        memset(met, 0, sizeof met);
+        for (int k = 0; k < GG_ROOM_CUBES; k++) {
+            int cube[3];
+            gg_room_cube_of(k / 8, k % 8, cube);
+            gg_vec3 rise = gg_room_rise(nodes, cube);
+            int index = gg_room_index(cube), rises = rise.x != 0.0f || rise.y != 0.0f || rise.z != 0.0f;
+            CHECK(index >= 0 && index < GG_ROOM_CUBES && !met[index]++);
+            CHECK(rises == gg_room_reached(node, cube));
+            for (int axis = 0; axis < 3; axis++) {
+                sum[axis] += (double)gg_axis_of(rise, axis) * (double)from[index];
             }
-            CHECK_NEAR(sum, gg_room_gather(from, local, axis), 1e-6);
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            CHECK_NEAR(sum[axis], gg_room_gather(from, local, axis), 1e-6);
         }
     }
 }
