@@ -116,8 +116,7 @@ def test_source_distribution_is_complete(sdist: Path) -> None:
 @pytest.mark.parametrize(("label", "ending"), [("", ""), ("cuda", "+cuda")])
 def test_wheels_of_a_source_distribution_are_labelled(sdist: Path, tmp_path: Path, label: str, ending: str) -> None:
     """As a release makes the wheel with CUDA, whose name would be that of the other one."""
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
+    shutil.unpack_archive(sdist, tmp_path)
     (folder,) = tmp_path.iterdir()
     version = re.search(r"granular_gym-(.+)\.tar", sdist.name)
     assert version
