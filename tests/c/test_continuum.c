@@ -449,7 +449,7 @@ static void test_cubes(void) {
     for (int local = 0; local < GG_NODES; local += 7) {
         const int node[3] = {local & 3, local >> 2 & 3, local >> 4};
         gg_real4 nodes[GG_NODES];
-        double sum[3] = {0.0};
+        double sum[3] = {0.0}, mean = 0.0;
         for (int k = 0; k < GG_NODES; k++) {
             nodes[k] = gg_real4_set(0.0, 0.0, 0.0, k == local ? 1.0 : 0.0);
         }
@@ -461,10 +461,16 @@ static void test_cubes(void) {
             int index = gg_room_index(cube), rises = rise.x != 0.0f || rise.y != 0.0f || rise.z != 0.0f;
             CHECK(index >= 0 && index < GG_ROOM_CUBES && !met[index]++);
             CHECK(rises == gg_room_reached(node, cube));
+            double share = gg_room_reached(node, cube);
+            for (int axis = 0; share > 0.0 && axis < 3; axis++) {
+                share *= gg_room_share(cube[axis] - 2 * node[axis]);
+            }
+            mean += share * (double)from[index];
             for (int axis = 0; axis < 3; axis++) {
                 sum[axis] += (double)gg_axis_of(rise, axis) * (double)from[index];
             }
         }
+        CHECK_NEAR(mean, gg_room_gather(from, local, -1), 1e-6);
         for (int axis = 0; axis < 3; axis++) {
             CHECK_NEAR(sum[axis], gg_room_gather(from, local, axis), 1e-6);
         }

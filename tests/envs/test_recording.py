@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -219,21 +220,17 @@ def test_ctrl_c_at_the_keyboard_empties_the_screen(root: Path, tmp_path: Path) -
     assert text.partition(EMPTIED)[2].strip() == "python -m granular_gym record: interrupted"
 
 
-class Cut:
-    """A text stream whose second picture is interrupted in the middle of an escape sequence."""
+class Cut(io.StringIO):
+    """A terminal whose second picture is interrupted in the middle of an escape sequence."""
 
-    def __init__(self) -> None:
-        self.text, self.pictures = "", 0
+    pictures = 0
 
-    def write(self, text: str) -> None:
+    def write(self, text: str) -> int:
         self.pictures += "\u2580" in text
         if self.pictures == 2 and "\u2580" in text:
-            self.text += text[: text.index("\x1b[38;2;", len(text) // 2) + 7]
+            super().write(text[: text.index("\x1b[38;2;", len(text) // 2) + 7])
             raise KeyboardInterrupt
-        self.text += text
-
-    def flush(self) -> None:
-        """Nothing."""
+        return super().write(text)
 
 
 def test_a_picture_that_is_cut_off_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,9 +240,9 @@ def test_a_picture_that_is_cut_off_is_taken_away(monkeypatch: pytest.MonkeyPatch
     user, terminal = pty.openpty()
     out = Cut()
     try:
-        policy = Keyboard(env, terminal, Screen(out))  # type: ignore[arg-type]
+        policy = Keyboard(env, terminal, Screen(out))
         policy(None)
-        assert EMPTIED not in out.text
+        assert EMPTIED not in out.getvalue()
         with pytest.raises(KeyboardInterrupt):
             policy(None)
         policy.close()
@@ -254,7 +251,7 @@ def test_a_picture_that_is_cut_off_is_taken_away(monkeypatch: pytest.MonkeyPatch
         env.close()
         os.close(user)
         os.close(terminal)
-    assert out.text.endswith("\x1b[38;2;" + EMPTIED), "once"
+    assert out.getvalue().endswith("\x1b[38;2;" + EMPTIED), "once"
 
 
 @pytest.mark.parametrize(
