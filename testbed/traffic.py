@@ -27,6 +27,8 @@ from testbed.planar import pile
 SECTOR = 32
 #: what is told of global memory per grain and substep [bytes]
 FLOWS = ("read", "written", "sectors", "cold")
+#: what threads ask of shared memory [bytes], and instructions of warps that access memory, likewise
+INSIDE = ("shared", "accesses")
 #: kinds of barriers, from those of the blocks of a team down
 BARRIERS = ("team", "block", "warp", "half warp")
 
@@ -126,8 +128,8 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
         without: phase whose barriers are taken not to be there.
 
     Returns:
-        Of global memory by phase and by array: FLOWS [bytes per grain and substep], and bytes of shared memory. Per
-        substep: kernels, and barriers that block 0 has, by phase and kind. Races: those that nothing in KNOWN explains.
+        By phase and by array, per grain and substep: FLOWS of global memory [bytes], and INSIDE. Per substep: kernels,
+        and barriers that block 0 has, by phase and kind. Races: those that nothing in KNOWN explains.
 
     Raises:
         ValueError: there is no such phase.
@@ -146,6 +148,7 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
         shared = flow["array"] == "shared memory"
         told = {"shared" if shared else flow["side"]: flow["bytes"] * share}
         told |= {name: flow[name] * SECTOR * share for name in ("sectors", "cold") if not shared}
+        told["accesses"] = flow["accesses"] * share
         for table, key in ((phases, flow["phase"]), (arrays, flow["array"])):
             table[key].update(told)
     for barrier in raw["barriers"]:
@@ -175,7 +178,7 @@ def totals(of: dict[str, Any]) -> dict[str, float]:
     sums: Counter[str] = Counter()
     for flows in of["phases"].values():
         sums.update(flows)
-    return {"kernels": of["kernels"], **{name: sums[name] for name in (*FLOWS, "shared", *BARRIERS)}}
+    return {"kernels": of["kernels"], **{name: sums[name] for name in (*FLOWS, *INSIDE, *BARRIERS)}}
 
 
 def in_process(names: Iterable[str], without: str = "", **environment: str) -> dict[str, dict[str, Any]]:

@@ -25,14 +25,14 @@ sys.path.insert(0, str(ROOT))
 
 from cuda_kernels import phase_names  # noqa: E402
 
-from testbed.traffic import BARRIERS, FLOWS, SCENES, WIDE, in_process, totals  # noqa: E402
+from testbed.traffic import BARRIERS, FLOWS, INSIDE, SCENES, WIDE, in_process, totals  # noqa: E402
 
 LIMITS = ROOT / "tests" / "unit" / "gpu_traffic.json"
 #: share above a limit at which a scene fails
 TOLERANCE = 0.02
 #: numbers that do not depend on the compiler
 COUNTS = ("kernels", *BARRIERS)
-COLUMNS = (*FLOWS, "shared", *BARRIERS)
+COLUMNS = (*FLOWS, *INSIDE, *BARRIERS)
 
 
 def compiler() -> str:
@@ -63,7 +63,7 @@ def told(races: list[dict[str, Any]], most: int = 20) -> str:
 
 def faults(found: dict[str, dict[str, float]], stored: dict[str, Any]) -> list[str]:
     """Where scenes exceed their limits; bytes are compared only with those of the same compiler."""
-    names = (*FLOWS, "shared", *COUNTS) if stored["compiler"] == compiler() else COUNTS
+    names = (*FLOWS, *INSIDE, *COUNTS) if stored["compiler"] == compiler() else COUNTS
     return [
         f"{scene}: {name} {sums[name]:.2f}, allowed {limit[name] * (1.0 + TOLERANCE):.2f}"
         if (limit := stored["scenes"].get(scene))

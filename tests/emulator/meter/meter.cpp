@@ -96,7 +96,8 @@ static std::string report() {
                 if (f.bytes) {
                     to << comma << "{\"side\": \"" << sides[writes] << "\", \"phase\": \"" << phase_name(phase)
                        << "\", \"array\": \"" << array_names()[array] << "\", \"bytes\": " << f.bytes
-                       << ", \"sectors\": " << f.sectors << ", \"cold\": " << f.cold << "}";
+                       << ", \"sectors\": " << f.sectors << ", \"cold\": " << f.cold << ", \"accesses\": " << f.accesses
+                       << "}";
                     comma = ", ";
                 }
             }

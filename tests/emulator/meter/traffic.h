@@ -1,4 +1,4 @@
-/* traffic.h: bytes and sectors that kernels move, by phase and array.
+/* traffic.h: bytes and sectors that kernels move, and instructions that move them, by phase and array.
  *
  * The emulator runs a thread until its next barrier, so what a warp would do at once is put together afterwards, when its
  * block has met:
@@ -7,7 +7,7 @@
  * - The accesses of the threads of a warp are one instruction if they come from the same place in the code, in the same
  *   phase, after as many barriers, and each is the n-th of its thread there: threads of a warp are taken to stay
  *   together in loops.
- * - An instruction takes each sector of 32 bytes that it touches once.
+ * - An instruction takes each sector of 32 bytes of global memory that it touches once.
  * - Between two barriers of its block, the first-level cache answers all but the first of the reads of a sector, and
  *   joins what is written to it.
  */
@@ -23,9 +23,10 @@ constexpr unsigned SECTOR = 32, VECTOR = 16, WARP = 32;
 
 /* of one phase and array */
 struct flow {
-    uint64_t bytes = 0;   /* that threads ask for */
-    uint64_t sectors = 0; /* that instructions ask for */
-    uint64_t cold = 0;    /* of these: not touched since the block met last */
+    uint64_t bytes = 0;    /* that threads ask for */
+    uint64_t sectors = 0;  /* that instructions ask for */
+    uint64_t cold = 0;     /* of these: not touched since the block met last */
+    uint64_t accesses = 0; /* instructions of warps, to global and shared memory */
 };
 
 class traffic {
@@ -44,11 +45,11 @@ class traffic {
     std::vector<thread> threads;
     std::vector<access> together;
 
-    /* counts the accesses in `together` that differ in their key */
-    template <class Key> void count(Key key, uint64_t flow::*of) {
+    /* counts the accesses in `together`, of global memory alone or all, that differ in their key */
+    template <class Key> void count(Key key, uint64_t flow::*of, bool all = false) {
         std::sort(together.begin(), together.end(), [&](const access &a, const access &b) { return key(a) < key(b); });
         for (size_t k = 0; k < together.size(); k++) {
-            if (k == 0 || key(together[k - 1]) != key(together[k])) {
+            if ((all || together[k].array != SHARED) && (k == 0 || key(together[k - 1]) != key(together[k]))) {
                 at(together[k]).*of += 1;
             }
         }
@@ -80,9 +81,6 @@ class traffic {
         }
         phase_of[site] = phase;
         flows[writes][phase][array].bytes += bytes;
-        if (array == SHARED) {
-            return;
-        }
         if (!t.done.empty()) {
             access &last = t.done.back();
             if (last.writes == writes && last.at + last.bytes == address && last.at / VECTOR == address / VECTOR &&
@@ -118,6 +116,8 @@ class traffic {
             }
             count([](const access &a) { return std::make_tuple(a.site, a.interval, a.turn, a.writes, a.at / SECTOR); },
                   &flow::sectors);
+            count([](const access &a) { return std::make_tuple(a.site, a.interval, a.turn, a.writes); },
+                  &flow::accesses, true);
         }
         together.clear();
         for (unsigned k = first; k < first + number; k++) {
