@@ -41,6 +41,7 @@ typedef struct gg_team {
 void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass);
 /* the same: on a CPU the barrier that a GPU saves costs next to nothing */
 void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass);
+void gg_team_next(const gg_team *team, gg_phase phase, int32_t pass);
 
 /* Grains, of all envs, below which a further thread that shares phases loses more than it brings. A sweep of the law
  * `coloured` is a phase for each colour, and the bodies it changes move from core to core. */

@@ -138,6 +138,7 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
 }
 
 void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
+void gg_team_next(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
 
 /* ---- teams ---- */
 

@@ -28,10 +28,10 @@ GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
     env->predicted = 0;
 }
 
-/* largest change of a velocity in slices begin, begin + stride, ... of an env */
-GG_FN float gg_step_residual(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+/* largest change of a velocity in slices begin, begin + stride, ... before `end` of an env */
+GG_FN float gg_step_residual(const gg_view *v, int64_t e, int64_t begin, int64_t end, int64_t stride) {
     float residual = 0.0f;
-    for (int64_t s = begin; s < v->env[e].live_slices; s += stride) {
+    for (int64_t s = begin; s < end; s += stride) {
         residual = gg_maxf(residual, v->slice_stats[e * v->dims.slices + s].residual);
     }
     return residual;
@@ -49,19 +49,21 @@ GG_FN void gg_step_check(const gg_view *v, int64_t e, int32_t pass, float residu
 /* item: env */
 GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
     if (!v->env[e].converged) {
-        gg_step_check(v, e, pass, v->params.tolerance > 0.0f ? gg_step_residual(v, e, 0, 1) : 0.0f);
+        gg_step_check(v, e, pass,
+                      v->params.tolerance > 0.0f ? gg_step_residual(v, e, 0, v->env[e].live_slices, 1) : 0.0f);
     }
 }
 
-/* statistics of every substep: the extremes over slices begin, begin + stride, ... of an env */
+/* statistics of every substep: the extremes over slices begin, begin + stride, ... before `end` of an
+ * env */
 typedef struct gg_substep_stats {
     float overlap_max, residual;
     int32_t restless, fast, bad, drowsy, moving, woken, unsampled;
 } gg_substep_stats;
 
-GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t end, int64_t stride) {
     gg_substep_stats all = GG_ZERO;
-    for (int64_t s = begin; s < v->env[e].live_slices; s += stride) {
+    for (int64_t s = begin; s < end; s += stride) {
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
         all.overlap_max = gg_maxf(all.overlap_max, stats->overlap_max);
         all.residual = gg_maxf(all.residual, stats->residual);
@@ -183,7 +185,7 @@ GG_FN void gg_step_close_env(const gg_view *v, int64_t e) {
         gg_step_stats_add(&last, gg_step_stats_of_block(v, e, block));
     }
     if (awake) {
-        all = gg_substep_stats_of(v, e, 0, 1);
+        all = gg_substep_stats_of(v, e, 0, v->env[e].live_slices, 1);
     }
     gg_step_close(v, e, all, gg_last_substep(v, e) ? &last : NULL);
 }

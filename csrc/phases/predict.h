@@ -27,10 +27,10 @@ GG_FN void gg_predict_rolled_back_env(const gg_view *v, int64_t e) {
     env->reclassed = 0;
 }
 
-/* the predictions reduced over slices begin, begin + stride, ... of an env */
-GG_FN gg_prediction gg_predictions_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+/* the predictions reduced over slices begin, begin + stride, ... before `end` of an env */
+GG_FN gg_prediction gg_predictions_of(const gg_view *v, int64_t e, int64_t begin, int64_t end, int64_t stride) {
     gg_prediction all = GG_ZERO;
-    for (int64_t s = begin; s < v->env[e].live_slices; s += stride) {
+    for (int64_t s = begin; s < end; s += stride) {
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
         all.displacement2 = gg_maxf(all.displacement2, stats->displacement2);
         all.speed2 = gg_maxf(all.speed2, stats->speed2);
@@ -80,6 +80,8 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
 }
 
 /* item: env */
-GG_FN void gg_predict_check_env(const gg_view *v, int64_t e) { gg_predict_decide(v, e, gg_predictions_of(v, e, 0, 1)); }
+GG_FN void gg_predict_check_env(const gg_view *v, int64_t e) {
+    gg_predict_decide(v, e, gg_predictions_of(v, e, 0, v->env[e].live_slices, 1));
+}
 
 #endif

@@ -9,6 +9,8 @@
  *   gg_team_law(team)                 its gg_law; a compile-time constant where phases must be
  *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass)  the same, without a barrier: the next phase does not depend on it
+ *   gg_team_next(team, phase, pass)   the same, where the next phase goes slice by slice and reads of each what this one
+ *                                     left there: blocks of a GPU, which keep their slices, do not wait for each other
  *   gg_team_pass(team, phase, sweep)  runs a phase for all colours, one after another, and returns 1; 0: it does not, and
  *                                     gg_team_run does so colour by colour
  *   gg_team_colours(team)             the most colours that an env of the team has (gg_step_colours)
@@ -34,11 +36,14 @@ GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
     gg_team_run(team, GG_PHASE_close_lists, 0);
 }
 
-/* dynamic tools, once their contacts are listed and before these are prepared */
-GG_TEAM_FN void gg_step_open_tools(const gg_team *team) {
+/* Lists contacts by a phase of their law, and opens dynamic tools before these are prepared. */
+GG_TEAM_FN void gg_step_list(const gg_team *team, gg_phase list) {
     if (gg_team_view(team)->params.dynamic) {
+        gg_team_run(team, list, 0);
         gg_team_run(team, GG_PHASE_count_tool_contacts, 0);
         gg_team_run(team, GG_PHASE_open_tools, 0);
+    } else {
+        gg_team_next(team, list, 0);
     }
 }
 
@@ -59,17 +64,40 @@ GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration, int dyn
         gg_step_sync_tools(team, 0);
     }
     for (int32_t pass = 0; pass < p->iterations; pass++) {
-        gg_team_run(team, iteration, pass);
+        int last = pass + 1 == p->iterations, checked = last || (p->tolerance > 0.0f && pass % 2 == 1);
+        if (checked && !p->dynamic) {
+            gg_team_next(team, iteration, pass);
+        } else {
+            gg_team_run(team, iteration, pass);
+        }
         if (dynamic) {
             gg_step_sync_tools(team, pass + 1);
         }
-        int last = pass + 1 == p->iterations;
-        if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
+        if (checked) {
             gg_team_run(team, GG_PHASE_check_convergence, pass);
             if (!last && !gg_team_any(team, GG_UNCONVERGED)) {
                 return;
             }
         }
+    }
+}
+
+/* Moves grains by a phase of their law, and dynamic tools, while loads on tools are summed up. */
+GG_TEAM_FN void gg_step_move(const gg_team *team, gg_phase integrate) {
+    gg_team_start(team, GG_PHASE_sum_wrench_blocks, 0);
+    if (gg_team_view(team)->params.dynamic) {
+        gg_team_start(team, GG_PHASE_move_tools, 0);
+    }
+    gg_team_run(team, integrate, 0);
+    gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
+}
+
+/* the same, of a law whose phases add to wrenches themselves: before these */
+GG_TEAM_FN void gg_step_move_tools(const gg_team *team) {
+    gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
+    gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
+    if (gg_team_view(team)->params.dynamic) {
+        gg_team_start(team, GG_PHASE_move_tools, 0);
     }
 }
 
@@ -111,7 +139,7 @@ GG_TEAM_FN void gg_law_integrate(const gg_team *team) {
 GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
     if (!resumed) {
         gg_team_start(team, GG_PHASE_pose_parts, 0);
-        gg_team_run(team, GG_PHASE_predict, 0);
+        gg_team_next(team, GG_PHASE_predict, 0);
         gg_team_run(team, GG_PHASE_check, 0);
     }
     if (!gg_team_any(team, GG_IS_AWAKE)) {
@@ -125,16 +153,11 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
         }
     }
     gg_law_find_contacts(team);
-    gg_team_run(team, GG_PHASE_allocate_contacts, 0);
+    gg_team_next(team, GG_PHASE_allocate_contacts, 0);
     if (gg_team_any(team, GG_HAS_OVERFLOW)) {
         return 0;
     }
     gg_law_solve(team);
-    gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
-    gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
-    if (gg_team_view(team)->params.dynamic) {
-        gg_team_start(team, GG_PHASE_move_tools, 0);
-    }
     gg_law_integrate(team);
     gg_team_run(team, GG_PHASE_close_substep, 0);
     return 1;

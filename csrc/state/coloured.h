@@ -7,9 +7,12 @@
 
 /* the most colours; the last one is for contacts that found no other, see solvers/spheres/coloured/colours.h */
 #define GG_COLOURS 64
+/* colours by which a GPU finds the contacts of a grain, see `colour_contact` */
+#define GG_COLOURS_FOUND 32
 
 typedef struct gg_coloured_dims {
     int64_t envs, slots, rows, touches; /* 1, slots, contact_rows and tool_contacts, or 0 under another law */
+    int64_t found, pushes;              /* slots and rows, or 0 where there are clumps */
 } gg_coloured_dims;
 
 /* where the contacts of each colour lie: whole rows of GG_LANES, the last one padded */
@@ -20,7 +23,8 @@ typedef struct gg_colouring {
 
 /* what the threads of a GPU that colour the contacts of an env tell each other */
 typedef struct gg_colour_tally {
-    int32_t collected; /* contacts without a colour yet */
+    int32_t collected; /* contacts without a colour yet, before the first round */
+    int32_t left[2];   /* after an even round, and after an odd one */
     int32_t rest;      /* contacts of the last colour */
 } gg_colour_tally;
 
@@ -37,10 +41,12 @@ typedef struct gg_colour_tally {
     /* contacts without a colour yet, in any order */                                                                  \
     X(int32_t, uncoloured, d->coloured.rows * GG_LANES, SCRATCH)                                                       \
     X(int32_t, uncoloured_slot, d->coloured.rows * GG_LANES, SCRATCH)   /* of their owners */                          \
-    X(uint64_t, uncoloured_first, d->coloured.slots, SCRATCH)           /* order of the first one of a grain */        \
+    X(uint64_t, uncoloured_first, d->coloured.slots * 2, SCRATCH)       /* order of the first one of a grain, twice */ \
     X(gg_colour_tally, colour_tally, d->coloured.envs, SCRATCH)                                                        \
     X(gg_vec4, touch, d->coloured.touches, SCRATCH)                     /* normal and gap of a contact with a tool */  \
     /* records of contacts, by colour */                                                                               \
+    X(int32_t, colour_contact, d->coloured.found * GG_COLOURS_FOUND, SCRATCH) /* GPU: of a slot; 2 record + side */    \
+    X(float, push, d->coloured.pushes * GG_LANES * 3, SCRATCH)          /* GPU: position correction, mass times way */ \
     X(int32_t, first_body, d->coloured.rows * GG_LANES, SCRATCH)        /* body of the grain that owns the contact */  \
     X(float, overlap, d->coloured.rows * GG_LANES, SCRATCH)             /* over the smaller diameter */                \
     X(int32_t, contact_pair, d->coloured.rows * GG_LANES, SCRATCH)      /* index of the pair of materials */           \

@@ -27,6 +27,7 @@ void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->spheres.cohesive_rows = dims->spheres.cohesive_rows ? contact_rows : 0;
     dims->planar.rows = dims->planar.outline_count ? contact_rows : 0;
     dims->coloured.rows = dims->coloured.envs ? contact_rows : 0;
+    dims->coloured.pushes = dims->coloured.found ? contact_rows : 0;
     dims->clumps.rows = dims->clumps.count && dims->coloured.envs ? contact_rows : 0;
 }
 
@@ -89,6 +90,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     if (gg_law_of(d) == GG_LAW_coloured || gg_law_of(d) == GG_LAW_clumps) {
         dims.coloured.envs = 1;
         dims.coloured.slots = dims.slots;
+        dims.coloured.found = dims.clumps.count ? 0 : dims.slots;
     }
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
     if (gg_law_of(d) == GG_LAW_bell) {

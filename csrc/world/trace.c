@@ -48,6 +48,7 @@ static int32_t trace_colours(const trace_team *t) {
 #define gg_team                          trace_team
 #define gg_team_run                      trace_run
 #define gg_team_start                    trace_run
+#define gg_team_next                     trace_run
 #define gg_team_any                      trace_any
 #define gg_team_colours                  trace_colours
 #define gg_team_pass(team, phase, sweep) 0

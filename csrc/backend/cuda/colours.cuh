@@ -31,36 +31,38 @@ __device__ __forceinline__ void gg_gpu_min(uint64_t *at, uint64_t value) {
     atomicMin(reinterpret_cast<unsigned long long *>(at), (unsigned long long)value);
 }
 
-/* notes the colours of stored contacts and collects the others, in any order; returns their number */
+/* the first order of both grains of an uncoloured contact is open: any is before it */
+__device__ __forceinline__ void gg_gpu_open_first(uint64_t *first, gg_uncoloured c) {
+    first[c.own] = UINT64_MAX;
+    if (c.other >= 0) {
+        first[c.other] = UINT64_MAX;
+    }
+}
+
+/* Notes the colours of stored contacts and collects the others, in any order; returns their number. No grain has a colour
+ * before, see gg_gpu_count_contacts. */
 __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     int64_t slots = e * v->dims.slots, base = e * v->dims.coloured.rows * GG_LANES;
     const int32_t *link = gg_coloured_links(v, e, 0);
+    uint64_t *first = gg_uncoloured_firsts(v, e, 0);
     int32_t *collected = &v->colour_tally[e].collected;
-    for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
-        v->colours[slots + i] = 0;
-    }
-    if (gg_team_rank(team) == 0) {
-        *collected = 0;
-        v->colour_tally[e].rest = 0;
-    }
-    gg_gpu_wait(team);
-    for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
+    gg_each_slot(team, [&](int64_t i) {
         gg_each_owned(v, slots + i, [&](int32_t c) {
-            int32_t body = v->list_body[base + c];
             if (!gg_link_lasts(v, link[c])) {
                 int32_t k = atomicAdd(collected, 1);
                 v->uncoloured[base + k] = c;
                 v->uncoloured_slot[base + k] = (int32_t)i;
+                gg_gpu_open_first(first, gg_uncoloured_of(v, e, k));
                 return;
             }
             uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
             gg_gpu_or(&v->colours[slots + gg_clump_lead(v, e, (int32_t)i)], bit);
-            int32_t against = gg_contact_lead(v, e, body);
+            int32_t against = gg_contact_lead(v, e, v->list_body[base + c]);
             if (against >= 0) {
                 gg_gpu_or(&v->colours[slots + against], bit);
             }
         });
-    }
+    });
     gg_gpu_wait(team);
     return *collected;
 }
@@ -68,24 +70,20 @@ __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, 
 /* colours the collected contacts, round by round: see gg_colours_add */
 __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                    int32_t count) {
-    uint64_t *first = v->uncoloured_first + e * v->dims.slots;
     int32_t *slot_of = v->uncoloured_slot + e * v->dims.coloured.rows * GG_LANES;
-    int32_t *left = &v->colour_tally[e].collected;
-    for (int32_t still = count; still > 0;) {
-        auto each = [&](auto body) {
-            for (int32_t k = gg_team_rank(team); k < count; k += gg_team_size(team)) {
-                if (slot_of[k] >= 0) {
-                    body(k, gg_uncoloured_of(v, e, k));
-                }
+    int32_t *lefts = v->colour_tally[e].left;
+    auto each = [&](auto body) {
+        for (int32_t k = gg_team_rank(team); k < count; k += gg_team_size(team)) {
+            if (slot_of[k] >= 0) {
+                body(k, gg_uncoloured_of(v, e, k));
             }
-            gg_gpu_wait(team);
-        };
-        each([&](int32_t, gg_uncoloured c) {
-            first[c.own] = UINT64_MAX;
-            if (c.other >= 0) {
-                first[c.other] = UINT64_MAX;
-            }
-        });
+        }
+        gg_gpu_wait(team);
+    };
+    int turn = 0;
+    for (int32_t still = count; still > 0; turn ^= 1) {
+        uint64_t *first = gg_uncoloured_firsts(v, e, turn), *next = gg_uncoloured_firsts(v, e, turn ^ 1);
+        int32_t *left = &lefts[turn];
         if (gg_team_rank(team) == 0) {
             *left = 0;
         }
@@ -101,10 +99,10 @@ __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, cons
                 slot_of[k] = -1;
             } else {
                 atomicAdd(left, 1);
+                gg_gpu_open_first(next, c);
             }
         });
         still = *left;
-        gg_gpu_wait(team);
     }
 }
 
@@ -199,7 +197,7 @@ __device__ __forceinline__ void gg_gpu_colours_owned(const gg_view *v, int64_t e
             bits |= (uint64_t)1 << gg_link_colour(link[c]);
             rest += gg_link_colour(link[c]) == GG_COLOURS - 1;
         });
-        v->uncoloured_first[slots + i] = bits;
+        gg_uncoloured_firsts(v, e, 0)[i] = bits;
     }
     if (rest) {
         atomicAdd(&v->colour_tally[e].rest, rest);
@@ -207,14 +205,28 @@ __device__ __forceinline__ void gg_gpu_colours_owned(const gg_view *v, int64_t e
     __syncthreads();
 }
 
+/* notes where both grains of a contact find its record */
+__device__ __forceinline__ void gg_gpu_find(const gg_view *v, int64_t e, int64_t slot, int32_t listed, int32_t colour,
+                                            int32_t record) {
+    if (v->dims.coloured.found && colour < GG_COLOURS_FOUND) {
+        int32_t *at = v->colour_contact + e * v->dims.slots * GG_COLOURS_FOUND + colour;
+        int32_t other = v->list_body[e * v->dims.coloured.rows * GG_LANES + listed];
+        at[slot * GG_COLOURS_FOUND] = 2 * record;
+        if (!gg_is_tool(v, other)) {
+            at[(int64_t)other * GG_COLOURS_FOUND] = 2 * record + 1;
+        }
+    }
+}
+
 __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
-    int64_t slots = e * v->dims.slots, live = gg_live_slots(v, e), share = (live + team->blocks - 1) / team->blocks;
-    int64_t begin = GG_MIN(team->block * share, live), end = GG_MIN(begin + share, live);
+    int64_t slots = e * v->dims.slots;
+    gg_block_slices mine = gg_gpu_slices(team);
+    int64_t begin = mine.begin * GG_LANES, end = mine.end * GG_LANES;
     const int32_t thread = (int32_t)threadIdx.x;
     gg_colour_memory *m = &team->memory->colours;
     gg_gpu_colours_add(team, v, e, gg_gpu_colours_keep(team, v, e));
     gg_gpu_colours_owned(v, e, begin, end);
-    const uint64_t *bits = v->uncoloured_first + slots;
+    const uint64_t *bits = gg_uncoloured_firsts(v, e, 0);
     auto owned = [=](int64_t slot) { return bits[slot] & ~((uint64_t)1 << (GG_COLOURS - 1)); };
     int32_t own = 0;
     gg_gpu_by_colour(
@@ -227,6 +239,7 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
         for (int32_t k = 0; k < GG_COLOURS - 1; k++) {
             int32_t count = m->all[0][k];
             m->first[k] = row * GG_LANES + m->before[0][k];
+            m->last[k] = row * GG_LANES + count - 1;
             if (team->block == 0) {
                 all->first_row[k] = row;
                 all->contacts[k] = count;
@@ -249,16 +262,20 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
                 if (colour < GG_COLOURS - 1) {
                     int32_t record = m->first[colour] + gg_gpu_owners_before(team->memory, colour);
                     gg_coloured_place(v, e, (int32_t)slot, c, record);
+                    gg_gpu_find(v, e, slot, c, colour, record);
+                    if (record == m->last[colour]) {
+                        gg_colour_pad(v, e, record);
+                    }
                 }
             });
         },
         [&](int32_t colour, int32_t count) { m->first[colour] += count; });
-    gg_gpu_wait(team);
-    if (gg_team_rank(team) == GG_COLOURS - 1) {
-        gg_colours_place_rest(v, e);
-    }
-    if (gg_team_rank(team) < GG_COLOURS) {
-        gg_colour_pad(v, e, gg_team_rank(team));
+    if (v->colour_tally[e].rest) {
+        gg_gpu_wait(team);
+        if (gg_team_rank(team) == 0) {
+            gg_colours_place_rest(v, e);
+            gg_colour_close(v, e, GG_COLOURS - 1);
+        }
     }
 }
 

@@ -15,6 +15,23 @@
 #include "slices.cuh"
 #include "sweeps.cuh"
 
+/* the items of a phase that a thread has: `begin`, `begin` + `stride`, ... before `end` */
+struct gg_gpu_items {
+    int64_t begin, end, stride;
+};
+
+/* by the column `still` of the table of phases: of slices and slots each block has its own */
+__device__ __forceinline__ gg_gpu_items gg_gpu_items_of(const gg_gpu_team *team, int still) {
+    if (still == GG_STILL_SLICES || still == GG_STILL_SLOTS) {
+        gg_block_slices own = gg_gpu_slices(team);
+        int64_t each = still == GG_STILL_SLOTS ? GG_LANES : 1;
+        gg_gpu_items some = {own.begin * each + (int64_t)threadIdx.x, own.end * each, GG_THREADS};
+        return some;
+    }
+    gg_gpu_items some = {gg_team_rank(team), INT64_MAX, gg_team_size(team)};
+    return some;
+}
+
 /* Column `gpu` of the table of phases. A phase done item by item is a function that all kernels call, compiled once, and
  * so is one that runs rarely; others are part of the kernels themselves, where the view is read in place. */
 #define GG_GPU_FUNCTION_TEAM(name, items, still, body)
@@ -24,10 +41,9 @@
         gg_gpu_##name(&team, v, e, pass);                                                                              \
     }
 #define GG_GPU_FUNCTION_EACH(name, items, still, body)                                                                 \
-    static __device__ __noinline__ void gg_gpu_##name(const gg_view *v, int64_t e, int32_t pass, int64_t rank,         \
-                                                      int64_t size) {                                                  \
+    static __device__ __noinline__ void gg_gpu_##name(const gg_view *v, int64_t e, int32_t pass, gg_gpu_items some) {  \
         (void)pass;                                                                                                    \
-        for (int64_t i = rank, end = gg_items_left(&v->env[e], GG_STILL_##still, items); i < end; i += size) {         \
+        for (int64_t i = some.begin, end = GG_MIN(some.end, (int64_t)(items)); i < end; i += some.stride) {            \
             body;                                                                                                      \
         }                                                                                                              \
     }
@@ -39,13 +55,13 @@ GG_PHASES(GG_GPU_FUNCTION)
 #undef GG_GPU_FUNCTION_APART
 #undef GG_GPU_FUNCTION_TEAM
 
-#define GG_GPU_EACH(name)  gg_gpu_##name(v, e, pass, gg_team_rank(team), gg_team_size(team))
-#define GG_GPU_APART(name) gg_gpu_apart_##name(*team, v, e, pass)
-#define GG_GPU_TEAM(name)  gg_gpu_##name(team, v, e, pass)
+#define GG_GPU_EACH(name, still)  gg_gpu_##name(v, e, pass, gg_gpu_items_of(team, GG_STILL_##still))
+#define GG_GPU_APART(name, still) gg_gpu_apart_##name(*team, v, e, pass)
+#define GG_GPU_TEAM(name, still)  gg_gpu_##name(team, v, e, pass)
 #define GG_GPU_CASE(name, items, still, build, gpu, threads, sync, body)                                               \
     case GG_PHASE_##name:                                                                                              \
         if (GG_STILL_##still == GG_STILL_COVERS || !gg_env_still(&v->env[e])) {                                        \
-            GG_GPU_##gpu(name);                                                                                        \
+            GG_GPU_##gpu(name, still);                                                                                 \
         }                                                                                                              \
         return;
 

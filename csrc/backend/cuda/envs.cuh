@@ -8,8 +8,9 @@
 
 __device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_prediction all, none = GG_ZERO;
+    gg_block_slices own = gg_gpu_slices(team);
     int last = gg_team_reduce(
-        team, team->memory->prediction, gg_predictions_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        team, team->memory->prediction, gg_predictions_of(v, e, own.begin + threadIdx.x, own.end, GG_THREADS), none,
         [](gg_prediction a, gg_prediction b) { return gg_predictions_join(a, b); }, &all);
     if (last && threadIdx.x == 0) {
         gg_predict_decide(v, e, all);
@@ -65,8 +66,9 @@ __device__ __forceinline__ void gg_gpu_check_convergence(const gg_gpu_team *team
         return;
     }
     float residual;
+    gg_block_slices own = gg_gpu_slices(team);
     int last = gg_team_reduce(
-        team, team->memory->change, gg_step_residual(v, e, gg_team_rank(team), gg_team_size(team)), 0.0f,
+        team, team->memory->change, gg_step_residual(v, e, own.begin + threadIdx.x, own.end, GG_THREADS), 0.0f,
         [](float a, float b) { return gg_maxf(a, b); }, &residual);
     if (last && threadIdx.x == 0) {
         gg_step_check(v, e, pass, residual);
@@ -82,8 +84,9 @@ __device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, co
         return;
     }
     int is_last = gg_last_substep(v, e);
+    gg_block_slices own = gg_gpu_slices(team);
     int last_block = gg_team_reduce(
-        team, team->memory->substep, gg_substep_stats_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        team, team->memory->substep, gg_substep_stats_of(v, e, own.begin + threadIdx.x, own.end, GG_THREADS), none,
         [](gg_substep_stats a, gg_substep_stats b) { return gg_substep_stats_join(a, b); }, &all);
     if (!last_block) {
         return;
@@ -108,16 +111,35 @@ __device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, co
 
 __device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                          int32_t) {
-    int64_t base = e * v->dims.slices;
-    int32_t rows = gg_team_scan(
-        team, 0, v->env[e].live_slices, [&](int64_t s) { return v->slice_rows[base + s]; },
-        [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
-    int32_t tool_contacts = gg_team_scan(
-        team, 1, v->env[e].live_slices, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
-        [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = (int32_t)v->dims.free_bodies + sum; });
-    if (gg_team_rank(team) == 0) {
-        gg_contacts_allocated(v, e, rows, v->dims.free_bodies + tool_contacts);
+    const int64_t base = e * v->dims.slices;
+    const gg_block_slices own = gg_gpu_slices(team);
+    gg_slice_contacts mine = GG_ZERO, none = GG_ZERO, all, before = GG_ZERO;
+    auto add = [](gg_slice_contacts a, gg_slice_contacts b) {
+        gg_slice_contacts sum = {a.rows + b.rows, a.tools + b.tools};
+        return sum;
+    };
+    for (int64_t s = own.begin + threadIdx.x; s < own.end; s += GG_THREADS) {
+        gg_slice_contacts one = {v->slice_rows[base + s], v->slice_tool_contacts[base + s]};
+        mine = add(mine, one);
     }
+    if (gg_team_reduce(team, team->memory->contacts, mine, none, add, &all) && threadIdx.x == 0) {
+        gg_contacts_allocated(v, e, all.rows, v->dims.free_bodies + all.tools);
+    }
+    gg_gpu_wait(team);
+    if (team->blocks > 1) {
+        /* the parts that blocks stored for the reduction */
+        for (int32_t b = threadIdx.x; b < team->block; b += GG_THREADS) {
+            before = add(before, *reinterpret_cast<const gg_slice_contacts *>(team->partial + (int64_t)b * GG_PARTIAL));
+        }
+        before = gg_block_reduce(team->memory->contacts, before, add);
+    }
+    before.tools += (int32_t)v->dims.free_bodies;
+    gg_block_prefix(
+        team->memory, own.begin, own.end, before.rows, [&](int64_t s) { return v->slice_rows[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
+    gg_block_prefix(
+        team->memory, own.begin, own.end, before.tools, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = sum; });
 }
 
 /* Decides who sleeps, see gg_sleep_choose_env. */

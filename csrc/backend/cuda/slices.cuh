@@ -9,10 +9,10 @@ static_assert(GG_LANES == 16 && GG_THREADS % 32 == 0, "slices are half warps");
 
 __device__ __forceinline__ void gg_slice_wait() { __syncwarp(0xFFFFu << (threadIdx.x & 16u)); }
 
-/* calls body(slot) for the team's share of slots; the 16 threads of a slice call it in the same iteration */
+/* calls body(slot) for the slots of a block's slices; the 16 threads of a slice call it in the same iteration */
 template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_team *team, Body body) {
-    int64_t slots = gg_live_slots(team->view, team->env);
-    for (int64_t slot = gg_team_rank(team); slot < slots; slot += gg_team_size(team)) {
+    gg_block_slices own = gg_gpu_slices(team);
+    for (int64_t slot = own.begin * GG_LANES + threadIdx.x; slot < own.end * GG_LANES; slot += GG_THREADS) {
         body(slot);
     }
 }
@@ -73,6 +73,10 @@ __device__ __forceinline__ int32_t gg_gpu_tool_body(const gg_view *v, int64_t e,
 }
 
 __device__ __forceinline__ void gg_gpu_count_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (v->dims.coloured.envs && gg_team_rank(team) == 0) {
+        gg_colour_tally none = GG_ZERO;
+        v->colour_tally[e] = none;
+    }
     gg_each_slot(team, [&](int64_t slot) {
         uint64_t parts = gg_gpu_slice_parts(team, v, e, slot);
         gg_scalar_count_lanes(v, e, (int32_t)slot, parts);

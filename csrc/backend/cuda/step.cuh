@@ -25,6 +25,11 @@ __device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase ph
     gg_gpu_wait(team);
     gg_gpu_clock(team, phase);
 }
+__device__ __forceinline__ void gg_team_next(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
+    gg_gpu_start(team, phase, pass);
+    __syncthreads();
+    gg_gpu_clock(team, phase);
+}
 __device__ __forceinline__ int gg_team_pass(const gg_gpu_team *team, gg_phase phase, int32_t sweep) {
     if (phase != GG_PHASE_prepare_colour && phase != GG_PHASE_sweep_colour) {
         return 0;

@@ -33,15 +33,16 @@ __device__ __forceinline__ void gg_gpu_prepare_colour(const gg_gpu_team *team, c
  * then, a thread loads their indices one contact earlier still. */
 
 /* tells a block where the contacts of each colour lie, until the next substep */
-__device__ __forceinline__ void gg_gpu_open_rows(const gg_gpu_team *team, const gg_view *v, int64_t e) {
-    gg_colour_rows *rows = &team->memory->rows;
-    for (int32_t k = (int32_t)threadIdx.x; k <= GG_COLOURS; k += GG_THREADS) {
-        rows->first_row[k] = v->colouring[e].first_row[k];
-        if (k < GG_COLOURS) {
-            rows->contacts[k] = v->colouring[e].contacts[k];
-        } else {
-            rows->colours = gg_step_colours(&v->env[e]);
-        }
+__device__ __forceinline__ void gg_gpu_open_spans(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_colour_spans *spans = &team->memory->spans;
+    const gg_colouring *all = &v->colouring[e];
+    for (int32_t k = (int32_t)threadIdx.x; k < GG_COLOURS - 1; k += GG_THREADS) {
+        int32_t begin = all->first_row[k] * GG_LANES;
+        gg_colour_span span = {begin, begin + all->contacts[k], all->first_row[k + 1] * GG_LANES};
+        spans->of[k] = span;
+    }
+    if (threadIdx.x == 0) {
+        spans->colours = gg_step_colours(&v->env[e]);
     }
     __syncthreads();
 }
@@ -73,49 +74,51 @@ __device__ __forceinline__ gg_gpu_pair gg_gpu_pair_of(const gg_view *v, uint32_t
 template <class Job>
 __device__ __forceinline__ void gg_gpu_each_colour(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                    const Job &job) {
-    const gg_colour_rows *rows = &team->memory->rows;
-    const int32_t colours = rows->colours, size = gg_team_size(team);
+    const gg_colour_spans *spans = &team->memory->spans;
+    const int32_t colours = spans->colours, size = gg_team_size(team);
     const int32_t spread = gg_team_spread_rank(team), alone = team->block ? INT32_MAX / 2 : (int32_t)threadIdx.x;
     const uint32_t base = gg_gpu_contact_first(v, e);
     int32_t tail = colours;
-    while (team->blocks > 1 && tail > 0 && rows->contacts[tail - 1] <= GG_THREADS) {
+    while (team->blocks > 1 && tail > 0 && spans->of[tail - 1].live - spans->of[tail - 1].begin <= GG_THREADS) {
         tail--;
     }
     typename Job::contact next = GG_ZERO, now;
-    gg_gpu_pair after = GG_ZERO; /* the bodies of the contact after the next one of this thread, of the same colour */
-    auto load = [&](int32_t colour, int32_t k, gg_gpu_pair of) {
-        int32_t first = rows->first_row[colour] * GG_LANES;
+    gg_gpu_pair after = GG_ZERO;   /* the bodies of the contact after the next one of this thread, of the same colour */
+    gg_colour_span span = GG_ZERO; /* of the colour of the next one */
+    int32_t k = 0;                 /* the next one */
+    auto load = [&](gg_gpu_pair of) {
         next.of = of;
         next.at = base + (uint32_t)k;
-        next.live = k - first < rows->contacts[colour];
+        next.live = k < span.live;
         job.load(&next);
-        if (k + size < rows->first_row[colour + 1] * GG_LANES) {
+        if (k + size < span.end) {
             after = gg_gpu_pair_of(v, next.at + (uint32_t)size);
         }
     };
     auto load_first = [&](int32_t colour) {
         if (colour >= colours) {
-            return; /* where there is none, no barrier follows that would keep the rows until they are read */
+            return; /* where there is none, no barrier follows that would keep the spans until they are read */
         }
-        int32_t k = rows->first_row[colour] * GG_LANES + (colour < tail ? spread : alone);
-        if (k < rows->first_row[colour + 1] * GG_LANES) {
-            load(colour, k, gg_gpu_pair_of(v, base + (uint32_t)k));
+        span = spans->of[colour];
+        k = span.begin + (colour < tail ? spread : alone);
+        if (k < span.end) {
+            load(gg_gpu_pair_of(v, base + (uint32_t)k));
         }
     };
     load_first(0);
     for (int32_t colour = 0; colour < colours; colour++) {
-        int32_t end = rows->first_row[colour + 1] * GG_LANES;
-        int32_t k = rows->first_row[colour] * GG_LANES + (colour < tail ? spread : alone);
-        if (k >= end) {
+        int has = k < span.end;
+        if (!has) {
             load_first(colour + 1);
         } else {
             job.load_bodies(&next);
         }
-        while (k < end) {
+        while (has) {
             now = next;
             k += size;
-            if (k < end) {
-                load(colour, k, after);
+            has = k < span.end;
+            if (has) {
+                load(after);
                 job.load_bodies(&next);
             } else {
                 load_first(colour + 1);
@@ -132,115 +135,111 @@ __device__ __forceinline__ void gg_gpu_each_colour(const gg_gpu_team *team, cons
 
 /* ---- the start ----
  *
- * Preparing a contact changes no other: all are prepared at once. What they start with is added to their bodies colour by
- * colour. Until the first sweep writes there, the buffers of the last impulses keep the position corrections. */
+ * Preparing a contact changes no other: all are prepared at once. Then each grain adds up what its contacts start with, in
+ * order of their colours, as if they did so colour by colour. */
 
-/* position corrections of contacts, once their last impulses have been gathered */
-__device__ __forceinline__ float *gg_gpu_pushes(const gg_view *v, int64_t e) {
-    return v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
-}
-
-/* calls body(records) for the team's share of the contacts of all colours but the last, in whole rows */
+/* calls body(records) for the team's share of the contacts of all colours but the last, of which there are some, in whole
+ * rows */
 template <class Body>
 __device__ __forceinline__ void gg_each_coloured(const gg_gpu_team *team, const gg_view *v, int64_t e, Body body) {
-    const gg_colour_rows *rows = &team->memory->rows;
-    int32_t colour = 0, end = rows->first_row[rows->colours] * GG_LANES;
+    const gg_colour_spans *spans = &team->memory->spans;
+    int32_t colour = 0, end = spans->of[spans->colours - 1].end;
     for (int32_t k = gg_team_spread_rank(team); k < end; k += gg_team_size(team)) {
-        while (k >= rows->first_row[colour + 1] * GG_LANES) {
+        while (k >= spans->of[colour].end) {
             colour++;
         }
-        body(gg_scalar_records_at(v, e, k, rows->first_row[colour] * GG_LANES + rows->contacts[colour]));
+        body(gg_scalar_records_at(v, e, k, spans->of[colour].live));
     }
 }
 
-/* adds what contacts start with to their bodies */
+/* what the contacts of grains start with */
 struct gg_gpu_starter {
     struct contact {
-        gg_gpu_pair of;
-        uint32_t at;
-        int32_t live;
-        gg_scalar_vec normal, impulse, torque, push;
-        float own[GG_BODY], other[GG_BODY];
-        gg_vec4 shift, other_shift;
+        int32_t side, other; /* 0: the grain owns it; the other body */
+        gg_scalar_vec impulse, twist, torque, push;
     };
     const gg_view *v;
+    const float *impulse, *torque;
     float *bodies;
-    gg_vec4 *shifts;
-    const float *impulse, *torque, *push;
+    uint32_t first; /* index of the env's first contact */
 
-    __device__ __forceinline__ void load(contact *c) const {
-        uint32_t at3 = gg_gpu_contact3(c->at);
-        c->normal = gg_scalar_load3(v->normal + at3);
-        c->impulse = gg_scalar_load3(impulse + at3);
-        c->push = gg_scalar_load3(push + at3);
+    /* found: see colour_contact */
+    __device__ __forceinline__ contact load(int32_t found) const {
+        contact c;
+        uint32_t at = first + (uint32_t)found / 2, at3 = gg_gpu_contact3(at);
+        c.side = found & 1;
+        c.other = v->other_body[at];
+        c.impulse = gg_scalar_load3(impulse + at3);
+        c.twist = gg_scalar_cross(gg_scalar_load3(v->normal + at3), c.impulse);
+        c.torque = gg_scalar_zero();
         if (v->params.rolling) {
-            c->torque = gg_scalar_load3(torque + at3);
+            c.torque = gg_scalar_load3(torque + at3);
+        }
+        c.push = gg_scalar_load3(v->push + at3);
+        return c;
+    }
+    __device__ __forceinline__ void add(const contact &c, float *body, float *shift) const {
+        float mass = body[GG_BODY_INVERSE_MASS];
+        gg_scalar_start_side(&v->params, body, c.side ? -1.0f : 1.0f, c.impulse, c.twist, c.torque);
+        gg_scalar_shift_side(shift, c.side ? 0.0f - mass : mass, c.push);
+        if (!c.side && gg_is_tool(v, c.other)) {
+            /* tools stay where they are */
+            float tool[GG_BODY];
+            gg_body_load(bodies + (uint32_t)c.other * GG_BODY, tool);
+            gg_scalar_start_side(&v->params, tool, -1.0f, c.impulse, c.twist, c.torque);
+            gg_body_store(bodies + (uint32_t)c.other * GG_BODY, tool);
         }
     }
-    __device__ __forceinline__ void load_bodies(contact *c) const {
-        if (!c->live) {
+    /* all contacts of a slot of env e, and of the bodies that stand for tools there; the next one is on its way while
+     * one is added */
+    __device__ __forceinline__ void start(int64_t e, int64_t slot) const {
+        uint32_t colours = (uint32_t)v->colours[e * v->dims.slots + slot];
+        const int32_t *found = v->colour_contact + (e * v->dims.slots + slot) * GG_COLOURS_FOUND;
+        if (!colours) {
             return;
         }
-        gg_body_load(bodies + (uint32_t)c->of.own * GG_BODY, c->own);
-        gg_body_load(bodies + (uint32_t)c->of.other * GG_BODY, c->other);
-        c->shift = shifts[c->of.own];
-        if (!gg_is_tool(v, c->of.other)) {
-            c->other_shift = shifts[c->of.other];
+        contact next = load(found[gg_bit_lowest(colours)]);
+        gg_vec4 *at = &v->shift[e * v->dims.slots + slot], kept = *at;
+        float body[GG_BODY], shift[4] = {kept.x, kept.y, kept.z, kept.w};
+        gg_body_load(bodies + slot * GG_BODY, body);
+        while (colours) {
+            contact now = next;
+            colours &= colours - 1;
+            if (colours) {
+                next = load(found[gg_bit_lowest(colours)]);
+            }
+            add(now, body, shift);
         }
-    }
-    /* tools stay where they are */
-    __device__ __forceinline__ void solve(const contact &of) const {
-        if (!of.live) {
-            return;
-        }
-        contact c = of;
-        gg_scalar_vec twist = gg_scalar_cross(c.normal, c.impulse);
-        float mass = c.own[GG_BODY_INVERSE_MASS], other_mass = c.other[GG_BODY_INVERSE_MASS];
-        gg_scalar_start_side(&v->params, c.own, 1.0f, c.impulse, twist, c.torque);
-        gg_scalar_start_side(&v->params, c.other, -1.0f, c.impulse, twist, c.torque);
-        gg_body_store(bodies + (uint32_t)c.of.own * GG_BODY, c.own);
-        gg_body_store(bodies + (uint32_t)c.of.other * GG_BODY, c.other);
-        move(c.of.own, c.shift, mass, c.push);
-        if (!gg_is_tool(v, c.of.other)) {
-            move(c.of.other, c.other_shift, 0.0f - other_mass, c.push);
-        }
-    }
-    __device__ __forceinline__ void move(int32_t slot, gg_vec4 shift, float inverse_mass, gg_scalar_vec by) const {
-        float moved[4] = {shift.x, shift.y, shift.z, shift.w};
-        gg_scalar_shift_side(moved, inverse_mass, by);
-        gg_vec4 to = {moved[0], moved[1], moved[2], moved[3]};
-        GG_STORE_VEC4(&shifts[slot], to);
+        gg_body_store(bodies + slot * GG_BODY, body);
+        gg_vec4 moved = {shift[0], shift[1], shift[2], shift[3]};
+        GG_STORE_VEC4(at, moved);
     }
 };
 
-/* Prepares the contacts of all colours but the last, and returns 1; or 0, and has done nothing, where there is a last one,
- * whose contacts ask for their last impulses later. */
+/* Prepares the contacts of all colours, and returns 1; or 0, and has done nothing, where there are more colours than
+ * grains find their contacts by, or some of the last. */
 __device__ __forceinline__ int gg_gpu_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
-    gg_gpu_open_rows(team, v, e);
-    if (gg_step_condition(&v->env[e], GG_HAS_REST)) {
+    gg_gpu_open_spans(team, v, e);
+    int32_t colours = team->memory->spans.colours;
+    if (gg_step_condition(&v->env[e], GG_HAS_REST) || colours > GG_COLOURS_FOUND) {
         return 0;
     }
-    float *impulse = gg_scalar_start_impulses(v, e), *torque = gg_scalar_start_torques(v, e);
+    if (colours == 0) {
+        return 1; /* also where the env stands still: nothing is there that it could start from */
+    }
     gg_each_coloured(team, v, e, [&](const gg_scalar_records &at) {
-        gg_scalar_store3(impulse + at.contact3, gg_scalar_last_impulse(v, e, &at));
+        gg_scalar_vec torque = gg_scalar_zero();
         if (v->params.rolling) {
-            gg_scalar_store3(torque + at.roll3, gg_scalar_last_torque(v, e, &at));
+            torque = gg_scalar_last_torque(v, e, &at);
         }
+        gg_scalar_start start = gg_scalar_prepare_contacts(v, e, &at, gg_scalar_last_impulse(v, e, &at), torque);
+        gg_scalar_store3(v->push + at.contact3, start.push);
     });
     gg_gpu_wait(team);
-    float *push = gg_gpu_pushes(v, e);
-    gg_each_coloured(team, v, e, [&](const gg_scalar_records &at) {
-        gg_scalar_vec last = gg_scalar_zero();
-        if (v->params.rolling) {
-            last = gg_scalar_load3(torque + at.roll3);
-        }
-        gg_scalar_start start = gg_scalar_prepare_contacts(v, e, &at, gg_scalar_load3(impulse + at.contact3), last);
-        gg_scalar_store3(push + at.contact3, start.push);
-    });
+    gg_gpu_starter starter = {v, gg_scalar_start_impulses(v, e), gg_scalar_start_torques(v, e),
+                              v->body_a + e * v->dims.bodies * GG_BODY, gg_gpu_contact_first(v, e)};
+    gg_each_slot(team, [&](int64_t slot) { starter.start(e, slot); });
     gg_gpu_wait(team);
-    gg_gpu_starter starter = {
-        v, v->body_a + e * v->dims.bodies * GG_BODY, v->shift + e * v->dims.slots, impulse, torque, push};
-    gg_gpu_each_colour(team, v, e, starter);
     return 1;
 }
 

@@ -52,14 +52,24 @@ struct gg_colour_memory {
     uint32_t owners[GG_COLOURS][GG_THREADS / 32]; /* a bit for each slot of a chunk that owns a contact of the colour */
     int32_t before[GG_THREADS / GG_COLOURS][GG_COLOURS], all[GG_THREADS / GG_COLOURS][GG_COLOURS];
     int32_t first[GG_COLOURS]; /* the next record */
+    int32_t last[GG_COLOURS];  /* the last one of all blocks */
 };
 
-/* where the contacts of each colour of an env lie, see gg_colouring */
-struct gg_colour_rows {
-    int32_t first_row[GG_COLOURS + 1], contacts[GG_COLOURS];
-    int32_t colours; /* but the last one; 0 in an env that stands still */
+/* the records of a colour of an env, whole rows; those from `live` on only fill up the last one. See gg_colouring */
+struct alignas(16) gg_colour_span {
+    int32_t begin, live, end;
+};
+/* of all colours but the last one */
+struct gg_colour_spans {
+    gg_colour_span of[GG_COLOURS - 1];
+    int32_t colours; /* 0 in an env that stands still */
 };
 static_assert(GG_THREADS % GG_COLOURS == 0 && GG_PARTIAL == GG_COLOURS * 4, "a thread for each colour");
+
+/* rows, and contacts with tools, of slices */
+struct gg_slice_contacts {
+    int32_t rows, tools;
+};
 
 /* shared memory of a block; each phase uses one member */
 union gg_block_memory {
@@ -77,13 +87,14 @@ union gg_block_memory {
             uint64_t words[GG_THREADS];
             double parts_of_sums[4][GG_THREADS];
             int32_t ints[GG_THREADS];
+            gg_slice_contacts contacts[GG_THREADS];
             gg_tool_load loads[GG_LOAD_BLOCK];
             int32_t lengths[GG_SORT_WINDOW];
 #ifndef GG_CUDA_EMULATED
             typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
 #endif
         };
-        gg_colour_rows rows; /* these are kept from the preparation of contacts to the last sweep */
+        gg_colour_spans spans; /* these are kept from the preparation of contacts to the last sweep */
     };
     gg_step_stats step[GG_THREADS];
 };
@@ -104,6 +115,18 @@ __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
     return team->block * GG_THREADS + (int32_t)threadIdx.x;
 }
 __device__ __forceinline__ int32_t gg_team_size(const gg_gpu_team *team) { return team->blocks * GG_THREADS; }
+
+/* The slices that a block of a team takes in every phase over slices (slices.cuh): from one such phase to the next, what a
+ * slice keeps of its own needs no barrier between blocks. */
+struct gg_block_slices {
+    int64_t begin, end;
+};
+__device__ __forceinline__ gg_block_slices gg_gpu_slices(const gg_gpu_team *team) {
+    int64_t live = team->view->env[team->env].live_slices, share = (live + team->blocks - 1) / team->blocks;
+    int64_t begin = GG_MIN(team->block * share, live);
+    gg_block_slices own = {begin, GG_MIN(begin + share, live)};
+    return own;
+}
 
 /* a rank that deals warps out to the blocks in turn: work for a few of the threads keeps all multiprocessors busy */
 __device__ __forceinline__ int32_t gg_team_spread_rank(const gg_gpu_team *team) {
@@ -137,16 +160,25 @@ __device__ __forceinline__ void gg_gpu_clock(const gg_gpu_team *team, gg_phase p
     }
 }
 
-/* reduces the values of a block's threads and returns the result in all; shared: one value per thread */
+/* Reduces the values of a block's threads, in any order, and returns the result in all; shared: one value per thread.
+ * Each warp reduces its own, then the first one what they found. */
 template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *shared, T value, Join join) {
-    shared[threadIdx.x] = value;
-    __syncthreads();
-    for (int32_t half = GG_THREADS / 2; half > 0; half /= 2) {
-        if ((int32_t)threadIdx.x < half) {
-            shared[threadIdx.x] = join(shared[threadIdx.x], shared[threadIdx.x + half]);
+    const int32_t thread = (int32_t)threadIdx.x, lane = thread % 32;
+    shared[thread] = value;
+    for (int32_t half = 16; half > 0; half /= 2) {
+        __syncwarp();
+        if (lane < half) {
+            shared[thread] = join(shared[thread], shared[thread + half]);
         }
-        __syncthreads();
     }
+    __syncthreads();
+    for (int32_t half = GG_THREADS / 64; half > 0 && thread < 32; half /= 2) {
+        if (thread < half) {
+            shared[thread * 32] = join(shared[thread * 32], shared[(thread + half) * 32]);
+        }
+        __syncwarp();
+    }
+    __syncthreads();
     T all = shared[0];
     __syncthreads();
     return all;
@@ -214,6 +246,28 @@ __device__ __forceinline__ int32_t gg_block_scan(gg_block_memory *memory, int32_
     return sum;
 }
 
+/* Exclusive prefix sums by a block, from `base` on: put(i, base + sum of get(k) for begin <= k < i) for i < end; returns
+ * the sum of all. */
+template <class Get, class Put>
+__device__ __forceinline__ int32_t gg_block_prefix(gg_block_memory *memory, int64_t begin, int64_t end, int32_t base,
+                                                   Get get, Put put) {
+    for (int64_t first = begin; first < end; first += GG_THREADS * GG_SCAN_ITEMS) {
+        int32_t values[GG_SCAN_ITEMS];
+        int64_t at = first + (int64_t)threadIdx.x * GG_SCAN_ITEMS;
+        for (int k = 0; k < GG_SCAN_ITEMS; k++) {
+            values[k] = at + k < end ? get(at + k) : 0;
+        }
+        int32_t sum = gg_block_scan(memory, values);
+        for (int k = 0; k < GG_SCAN_ITEMS; k++) {
+            if (at + k < end) {
+                put(at + k, base + values[k]);
+            }
+        }
+        base += sum;
+    }
+    return base;
+}
+
 /* Exclusive prefix sums over the team: put(i, sum of get(k) for k < i) for i < count; returns the total. Called by all
  * threads of the team; gg_gpu_wait before values put by others are read. use: 0 or 1, in turn. */
 template <class Get, class Put>
@@ -239,20 +293,7 @@ __device__ __forceinline__ int32_t gg_team_scan(const gg_gpu_team *team, int use
         base = gg_block_reduce(team->memory->ints, before, [](int32_t a, int32_t b) { return a + b; });
         total = gg_block_reduce(team->memory->ints, all, [](int32_t a, int32_t b) { return a + b; });
     }
-    for (int64_t first = begin; first < end; first += GG_THREADS * GG_SCAN_ITEMS) {
-        int32_t values[GG_SCAN_ITEMS];
-        int64_t at = first + (int64_t)threadIdx.x * GG_SCAN_ITEMS;
-        for (int k = 0; k < GG_SCAN_ITEMS; k++) {
-            values[k] = at + k < end ? get(at + k) : 0;
-        }
-        int32_t sum = gg_block_scan(team->memory, values);
-        for (int k = 0; k < GG_SCAN_ITEMS; k++) {
-            if (at + k < end) {
-                put(at + k, base + values[k]);
-            }
-        }
-        base += sum;
-    }
+    base = gg_block_prefix(team->memory, begin, end, base, get, put);
     return team->blocks > 1 ? total : base;
 }
 

@@ -15,8 +15,8 @@
     X(continuum_key, v->dims.continuum.slots, SKIPS, PLAIN, EACH, v->dims.continuum.slots, ALONE,                      \
       gg_continuum_key_slot(v, e, i))                                                                                  \
     X(continuum_order, GG_CONTINUUM_ENVS, SKIPS, PLAIN, APART, v->dims.continuum.slots, MEETS, gg_continuum_order_env(v, e))  \
-    X(continuum_count, v->dims.slices, SKIPS, PLAIN, EACH, v->dims.slices, ALONE, gg_tool_contacts_count_slice(v, e, i))   \
-    X(continuum_list, v->dims.slices, SKIPS, PLAIN, EACH, v->dims.slices, ALONE, gg_continuum_list_slice(v, e, i))     \
+    X(continuum_count, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_tool_contacts_count_slice(v, e, i))   \
+    X(continuum_list, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_continuum_list_slice(v, e, i))     \
     X(continuum_begin, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_begin_env(v, e))  \
     X(continuum_open_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,           \
       gg_continuum_open_block(v, e, i))                                                                                \

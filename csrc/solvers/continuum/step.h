@@ -111,6 +111,7 @@ GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {
 }
 
 GG_TEAM_FN void gg_continuum_integrate(const gg_team *team) {
+    gg_step_move_tools(team);
     if (gg_has_liquid(gg_team_view(team))) {
         gg_team_run(team, GG_PHASE_liquid_react, 0);
         gg_team_run(team, GG_PHASE_liquid_reacted, 0);

@@ -151,7 +151,8 @@ GG_FN void GG_LANE_NAME(count_parts)(const gg_view *v, int64_t e, int32_t slot, 
     }
 }
 
-/* Counts the contacts of the W grains from `slot` on into next_count and next_tool_count; `parts`: see gg_slice_parts. */
+/* Counts the contacts of the W grains from `slot` on into next_count and next_tool_count, which have no colours yet;
+ * `parts`: see gg_slice_parts. */
 GG_FN void GG_LANE_NAME(count_lanes)(const gg_view *v, int64_t e, int32_t slot, uint64_t parts) {
     int64_t at = e * v->dims.slots + slot;
     int32_t grains[GG_LANE_WIDTH], tools[GG_LANE_WIDTH];
@@ -169,6 +170,9 @@ GG_FN void GG_LANE_NAME(count_lanes)(const gg_view *v, int64_t e, int32_t slot, 
         v->next_count[at + lane] = grains[lane] + tools[lane];
         v->next_tool_count[at + lane] = tools[lane];
         number[lane] = (float)(grains[lane] + tools[lane]);
+    }
+    for (int lane = 0; lane < (v->dims.coloured.envs ? GG_LANE_WIDTH : 0); lane++) {
+        v->colours[at + lane] = 0;
     }
     lane_store(v->count_over_mass + at, lane_load(number) * lists.body[GG_BODY_INVERSE_MASS]);
 }

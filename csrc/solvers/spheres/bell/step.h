@@ -45,6 +45,7 @@ GG_TEAM_FN void gg_bell_solve(const gg_team *team) {
 }
 
 GG_TEAM_FN void gg_bell_integrate(const gg_team *team) {
+    gg_step_move_tools(team);
     if (gg_is_adaptive(&gg_team_view(team)->params)) {
         gg_team_run(team, GG_PHASE_bell_settle, 0);
     } else {

@@ -3,9 +3,8 @@
 GG_TEAM_FN void gg_clumps_find_contacts(const gg_team *team) { gg_coloured_find_contacts(team); }
 
 GG_TEAM_FN void gg_clumps_solve(const gg_team *team) {
-    gg_team_run(team, GG_PHASE_coloured_list, 0);
-    gg_step_open_tools(team);
-    gg_team_run(team, GG_PHASE_colour_contacts, 0);
+    gg_step_list(team, GG_PHASE_coloured_list);
+    gg_team_next(team, GG_PHASE_colour_contacts, 0);
     gg_team_run(team, GG_PHASE_open_bodies, 0);
     gg_team_run(team, GG_PHASE_open_clumps, 0);
     gg_coloured_pass(team, GG_PHASE_prepare_clumps, GG_PHASE_prepare_clump_rest, 0);
@@ -15,6 +14,6 @@ GG_TEAM_FN void gg_clumps_solve(const gg_team *team) {
 }
 
 GG_TEAM_FN void gg_clumps_integrate(const gg_team *team) {
-    gg_team_run(team, GG_PHASE_move_clumps, 0);
+    gg_step_move(team, GG_PHASE_move_clumps);
     gg_team_run(team, GG_PHASE_note_clumps, 0);
 }

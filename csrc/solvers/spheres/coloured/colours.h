@@ -61,9 +61,6 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
     const int32_t *link = gg_coloured_links(v, e, 0), *owner = v->list_owner + base, *other = v->list_body + base;
     uint64_t *used = v->colours + slots;
     int32_t *contacts = v->colouring[e].contacts, listed = gg_coloured_listed(v, e), count = 0;
-    for (int64_t i = 0; i < gg_live_slots(v, e); i++) {
-        used[i] = 0;
-    }
     for (int k = 0; k < GG_COLOURS; k++) {
         contacts[k] = 0;
     }
@@ -95,10 +92,16 @@ GG_FN void gg_colour_choose(const gg_view *v, int64_t e, gg_uncoloured c) {
     *link = gg_link(gg_link_record(*link), colour);
 }
 
+/* by slot the order of the first uncoloured contact of a grain. A GPU, which prepares the next round in this one, has
+ * two in turn. */
+GG_FN uint64_t *gg_uncoloured_firsts(const gg_view *v, int64_t e, int turn) {
+    return v->uncoloured_first + (2 * e + turn) * v->dims.slots;
+}
+
 /* colours the collected contacts, round by round */
 GG_FN void gg_colours_add(const gg_view *v, int64_t e, int32_t count) {
     int64_t base = e * v->dims.coloured.rows * GG_LANES;
-    uint64_t *first = v->uncoloured_first + e * v->dims.slots;
+    uint64_t *first = gg_uncoloured_firsts(v, e, 0);
     while (count > 0) {
         for (int32_t k = 0; k < count; k++) {
             gg_uncoloured c = gg_uncoloured_of(v, e, k);
@@ -142,14 +145,11 @@ GG_FN void gg_coloured_place(const gg_view *v, int64_t e, int32_t i, int32_t lis
     *link = gg_link(record, gg_link_colour(*link));
 }
 
-/* Fills the last row of a colour with its last contact again, so that whole rows can be read: one that no other thread
+/* Fills the last row of a colour with its last record again, so that whole rows can be read: one that no other thread
  * solves. Nothing of these lanes is stored in a body. */
-GG_FN void gg_colour_pad(const gg_view *v, int64_t e, int32_t colour) {
-    const gg_colouring *all = &v->colouring[e];
-    int64_t base = e * v->dims.coloured.rows * GG_LANES, first = base + (int64_t)all->first_row[colour] * GG_LANES;
-    int64_t end = base + (int64_t)all->first_row[colour + 1] * GG_LANES;
-    int64_t last = first + all->contacts[colour] - 1;
-    for (int64_t at = last + 1; at < end; at++) {
+GG_FN void gg_colour_pad(const gg_view *v, int64_t e, int32_t last_record) {
+    int64_t last = e * v->dims.coloured.rows * GG_LANES + last_record;
+    for (int64_t at = last + 1; at % GG_LANES; at++) {
         v->first_body[at] = v->first_body[last];
         v->other_body[at] = v->other_body[last];
         v->contact_pair[at] = v->contact_pair[last];
@@ -166,6 +166,14 @@ GG_FN void gg_colours_bound(const gg_view *v, int64_t e, int32_t row, int32_t co
     all->first_row[GG_COLOURS] = row + (rest + GG_LANES - 1) / GG_LANES;
     v->env[e].colours = colours;
     v->env[e].rest = rest;
+}
+
+/* pads a colour that has contacts */
+GG_FN void gg_colour_close(const gg_view *v, int64_t e, int32_t colour) {
+    const gg_colouring *all = &v->colouring[e];
+    if (all->contacts[colour]) {
+        gg_colour_pad(v, e, all->first_row[colour] * GG_LANES + all->contacts[colour] - 1);
+    }
 }
 
 /* lays out the contacts of the last colour, in order of ids, as they are solved one after another */
@@ -204,7 +212,7 @@ GG_FN void gg_coloured_colour_env(const gg_view *v, int64_t e) {
     gg_colours_bound(v, e, row, colours);
     gg_colours_place_rest(v, e);
     for (int k = 0; k < GG_COLOURS; k++) {
-        gg_colour_pad(v, e, k);
+        gg_colour_close(v, e, k);
     }
 }
 

@@ -1,7 +1,7 @@
 /* step.h: the part of a substep that belongs to spheres solved by coloured Gauss-Seidel. Included by phases/step.h
  * alone, which says what a team is. */
 
-GG_TEAM_FN void gg_coloured_find_contacts(const gg_team *team) { gg_team_run(team, GG_PHASE_count_contacts, 0); }
+GG_TEAM_FN void gg_coloured_find_contacts(const gg_team *team) { gg_team_next(team, GG_PHASE_count_contacts, 0); }
 
 /* One pass over all contacts by the phases of a law for a colour and for the last one; sweep: of the passes of the
  * phases. The phases are constants. */
@@ -20,12 +20,16 @@ GG_TEAM_FN void gg_coloured_iterate(const gg_team *team, gg_phase colour_phase, 
     const gg_params *p = &gg_team_view(team)->params;
     gg_step_sync_tools(team, 0);
     for (int32_t sweep = 0; sweep < p->iterations; sweep++) {
-        gg_team_run(team, GG_PHASE_advance_bodies, sweep);
+        if (sweep > 0) {
+            gg_team_run(team, GG_PHASE_advance_bodies, sweep);
+        } else {
+            gg_team_next(team, GG_PHASE_advance_bodies, sweep); /* nothing moves: a block may bring bodies near */
+        }
         gg_coloured_pass(team, colour_phase, rest_phase, sweep);
         gg_step_sync_tools(team, sweep + 1);
         int last = sweep + 1 == p->iterations;
         if (last || (p->tolerance > 0.0f && sweep % 2 == 1)) {
-            gg_team_run(team, GG_PHASE_note_change, 0);
+            gg_team_next(team, GG_PHASE_note_change, 0);
             gg_team_run(team, GG_PHASE_check_convergence, sweep);
             if (!last && !gg_team_any(team, GG_UNCONVERGED)) {
                 return;
@@ -35,12 +39,11 @@ GG_TEAM_FN void gg_coloured_iterate(const gg_team *team, gg_phase colour_phase, 
 }
 
 GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
-    gg_team_run(team, GG_PHASE_coloured_list, 0);
+    gg_step_list(team, GG_PHASE_coloured_list);
     if (gg_team_any(team, GG_HAS_ASLEEP)) {
         gg_team_start(team, GG_PHASE_weigh_edges, 0);
     }
-    gg_step_open_tools(team);
-    gg_team_run(team, GG_PHASE_colour_contacts, 0);
+    gg_team_next(team, GG_PHASE_colour_contacts, 0);
     gg_team_run(team, GG_PHASE_open_bodies, 0);
     gg_coloured_pass(team, GG_PHASE_prepare_colour, GG_PHASE_prepare_rest, 0);
     if (gg_team_any(team, GG_HAS_ASLEEP)) {
@@ -55,4 +58,4 @@ GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     }
 }
 
-GG_TEAM_FN void gg_coloured_integrate(const gg_team *team) { gg_team_run(team, GG_PHASE_coloured_integrate, 0); }
+GG_TEAM_FN void gg_coloured_integrate(const gg_team *team) { gg_step_move(team, GG_PHASE_coloured_integrate); }

@@ -11,7 +11,7 @@ GG_TEAM_FN void gg_table_solve(const gg_team *team) {
 }
 
 GG_TEAM_FN void gg_table_integrate(const gg_team *team) {
-    gg_team_run(team, GG_PHASE_integrate, 0);
+    gg_step_move(team, GG_PHASE_integrate);
     gg_team_start(team, GG_PHASE_table_forget, 0);
     gg_team_start(team, GG_PHASE_table_close, 0);
 }
