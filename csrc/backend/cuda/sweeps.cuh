@@ -26,11 +26,7 @@ __device__ __forceinline__ void gg_gpu_prepare_colour(const gg_gpu_team *team, c
     gg_each_record(team, v, e, colour, [&](const gg_scalar_records &at) { gg_scalar_prepare_records(v, e, &at); });
 }
 
-/* ---- passes over all colours ----
- *
- * What a contact reads besides its bodies is loaded before the contacts of the colour before are solved, and its bodies
- * before the last contact of its own colour: none of these changes them, and memory answers meanwhile. To know its bodies
- * then, a thread loads their indices one contact earlier still. */
+/* ---- where contacts lie ---- */
 
 /* tells a block where the contacts of each colour lie, until the next substep */
 __device__ __forceinline__ void gg_gpu_open_spans(const gg_gpu_team *team, const gg_view *v, int64_t e) {
@@ -63,74 +59,6 @@ struct gg_gpu_pair {
 __device__ __forceinline__ gg_gpu_pair gg_gpu_pair_of(const gg_view *v, uint32_t contact) {
     gg_gpu_pair pair = {v->first_body[contact], v->other_body[contact]};
     return pair;
-}
-
-/* All colours but the last, one after another. job: a struct with a type `contact`, which begins with the members `of`
- * (gg_gpu_pair), `at` (the index of the contact) and `live` (0: it only fills up the last row of its colour), and with the
- * functions load(contact *), load_bodies(contact *) and solve(contact).
- *
- * The last colours have few contacts. The first block solves them and meets the others after the last one: a barrier of
- * its own is faster. */
-template <class Job>
-__device__ __forceinline__ void gg_gpu_each_colour(const gg_gpu_team *team, const gg_view *v, int64_t e,
-                                                   const Job &job) {
-    const gg_colour_spans *spans = &team->memory->spans;
-    const int32_t colours = spans->colours, size = gg_team_size(team);
-    const int32_t spread = gg_team_spread_rank(team), alone = team->block ? INT32_MAX / 2 : (int32_t)threadIdx.x;
-    const uint32_t base = gg_gpu_contact_first(v, e);
-    int32_t tail = colours;
-    while (team->blocks > 1 && tail > 0 && spans->of[tail - 1].live - spans->of[tail - 1].begin <= GG_THREADS) {
-        tail--;
-    }
-    typename Job::contact next = GG_ZERO, now;
-    gg_gpu_pair after = GG_ZERO;   /* the bodies of the contact after the next one of this thread, of the same colour */
-    gg_colour_span span = GG_ZERO; /* of the colour of the next one */
-    int32_t k = 0;                 /* the next one */
-    auto load = [&](gg_gpu_pair of) {
-        next.of = of;
-        next.at = base + (uint32_t)k;
-        next.live = k < span.live;
-        job.load(&next);
-        if (k + size < span.end) {
-            after = gg_gpu_pair_of(v, next.at + (uint32_t)size);
-        }
-    };
-    auto load_first = [&](int32_t colour) {
-        if (colour >= colours) {
-            return; /* where there is none, no barrier follows that would keep the spans until they are read */
-        }
-        span = spans->of[colour];
-        k = span.begin + (colour < tail ? spread : alone);
-        if (k < span.end) {
-            load(gg_gpu_pair_of(v, base + (uint32_t)k));
-        }
-    };
-    load_first(0);
-    for (int32_t colour = 0; colour < colours; colour++) {
-        int has = k < span.end;
-        if (!has) {
-            load_first(colour + 1);
-        } else {
-            job.load_bodies(&next);
-        }
-        while (has) {
-            now = next;
-            k += size;
-            has = k < span.end;
-            if (has) {
-                load(after);
-                job.load_bodies(&next);
-            } else {
-                load_first(colour + 1);
-            }
-            job.solve(now);
-        }
-        if (colour < tail || colour + 1 == colours) {
-            gg_gpu_wait(team);
-        } else {
-            __syncthreads();
-        }
-    }
 }
 
 /* ---- the start ----
@@ -322,44 +250,52 @@ __device__ __forceinline__ gg_gpu_iterates gg_gpu_iterates_of(const float *now, 
     return of;
 }
 
-/* solves contacts in the build that the env's features ask for */
-template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
+/* Solves contacts in the build that the env's features ask for. near: their bodies are in shared memory.
+ *
+ * What a contact reads besides its bodies is loaded before the one before it is solved, and where bodies are in memory
+ * those of the next of the same colour, too: none of these changes them, and memory answers meanwhile. To know its bodies
+ * then, a thread loads their indices one contact earlier still. */
+template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
     struct contact {
         gg_gpu_pair of;
         uint32_t at;
-        int32_t live;
+        int32_t live; /* 0: it only fills up the last row of its colour */
         gg_scalar_vec normal;
         gg_gpu_iterates impulse, torque;
         float mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
+    };
+    struct sides {
         float own[GG_BODY], other[GG_BODY];
     };
     gg_scalar_sweep s;
 
-    __device__ __forceinline__ void load(contact *c) const {
+    __device__ __forceinline__ contact load(uint32_t at, int live, gg_gpu_pair of) const {
         const gg_view *v = s.v;
-        uint32_t at = c->at, at3 = gg_gpu_contact3(at);
-        c->normal = gg_scalar_load3(v->normal + at3);
-        c->mass = v->effective_mass[at];
-        c->bias = v->bias[at];
-        c->friction = v->friction[at];
-        c->impulse = gg_gpu_iterates_of(s.impulse + at3, s.impulse_next + at3, s.sweep);
-        c->attraction = cohesive ? v->attraction[at] : 0.0f;
+        uint32_t at3 = gg_gpu_contact3(at);
+        contact c;
+        c.of = of;
+        c.at = at;
+        c.live = live;
+        c.normal = gg_scalar_load3(v->normal + at3);
+        c.mass = v->effective_mass[at];
+        c.bias = v->bias[at];
+        c.friction = v->friction[at];
+        c.impulse = gg_gpu_iterates_of(s.impulse + at3, s.impulse_next + at3, s.sweep);
+        c.attraction = cohesive ? v->attraction[at] : 0.0f;
         if (rolling) {
-            c->torque = gg_gpu_iterates_of(s.roll + at3, s.roll_next + at3, s.sweep);
-            c->roll_weight = v->roll_weight[at];
-            c->roll_limit = v->roll_limit[at];
-            c->twist_limit = cohesive ? v->twist_limit[at] : 0.0f;
+            c.torque = gg_gpu_iterates_of(s.roll + at3, s.roll_next + at3, s.sweep);
+            c.roll_weight = v->roll_weight[at];
+            c.roll_limit = v->roll_limit[at];
+            c.twist_limit = cohesive ? v->twist_limit[at] : 0.0f;
         }
+        return c;
     }
-    /* none of a contact that is not live: others write them meanwhile. It has no mass, so that its impulse stays 0 beside
-     * any bodies */
-    __device__ __forceinline__ void load_bodies(contact *c) const {
-        if (c->live) {
-            gg_body_load(s.bodies + (uint32_t)c->of.own * GG_BODY, c->own);
-            gg_body_load(s.bodies + (uint32_t)c->of.other * GG_BODY, c->other);
-        }
+    /* of a live contact: those of others may be written meanwhile */
+    __device__ __forceinline__ void load_sides(const contact &c, sides *of) const {
+        gg_body_load(s.bodies + (uint32_t)c.of.own * GG_BODY, of->own);
+        gg_body_load(s.bodies + (uint32_t)c.of.other * GG_BODY, of->other);
     }
-    __device__ __forceinline__ void solve(const contact &of) const {
+    __device__ __forceinline__ void solve(const contact &of, const sides &with) const {
         gg_scalar_swept c;
         c.at.contact3 = c.at.roll3 = gg_gpu_contact3(of.at);
         c.normal = of.normal;
@@ -369,8 +305,8 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
         c.friction = of.friction;
         c.start = gg_scalar_advanced(of.impulse.now, of.impulse.before, s.sweep, s.beta);
         for (int k = 0; k < GG_BODY; k++) {
-            c.own[k] = of.own[k];
-            c.other[k] = of.other[k];
+            c.own[k] = with.own[k];
+            c.other[k] = with.other[k];
         }
         gg_scalar_sweep_press(&c, spin, cohesive);
         gg_scalar_sweep_rub(&s, &c, spin);
@@ -381,22 +317,97 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
             c.twist_limit = of.twist_limit;
             gg_scalar_sweep_roll(&s, &c, cohesive);
         }
-        if (of.live) {
-            gg_body_store(s.bodies + (uint32_t)of.of.own * GG_BODY, c.own);
-            gg_body_store(s.bodies + (uint32_t)of.of.other * GG_BODY, c.other);
+        gg_body_store(s.bodies + (uint32_t)of.of.own * GG_BODY, c.own);
+        gg_body_store(s.bodies + (uint32_t)of.of.other * GG_BODY, c.other);
+    }
+    /* a contact that is not live has no impulse */
+    __device__ __forceinline__ void fill(const contact &of) const {
+        uint32_t at3 = gg_gpu_contact3(of.at);
+        gg_scalar_store3(s.impulse_next + at3, gg_scalar_zero());
+        if (rolling) {
+            gg_scalar_store3(s.roll_next + at3, gg_scalar_zero());
         }
     }
 
-    static __device__ __forceinline__ void sweep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
-        gg_gpu_sweeper job = {gg_scalar_sweep_of(v, e, number)};
-        if (gg_gpu_near(team, v, e)) {
-            job.s.bodies = gg_near_memory();
-            gg_gpu_each_colour(team, v, e, job);
-        } else {
-            gg_gpu_each_colour(team, v, e, job);
+    /* All colours but the last, one after another. The last of these have few contacts. The first block solves them and
+     * meets the others after the last one: a barrier of its own is faster. */
+    __device__ __forceinline__ void sweep(const gg_gpu_team *team, int64_t e) const {
+        const gg_colour_spans *spans = &team->memory->spans;
+        const int32_t colours = spans->colours, size = gg_team_size(team);
+        const int32_t spread = gg_team_spread_rank(team), alone = team->block ? INT32_MAX / 2 : (int32_t)threadIdx.x;
+        const uint32_t base = gg_gpu_contact_first(s.v, e);
+        int32_t tail = colours;
+        while (team->blocks > 1 && tail > 0 && spans->of[tail - 1].live - spans->of[tail - 1].begin <= GG_THREADS) {
+            tail--;
+        }
+        contact next = GG_ZERO;
+        sides next_sides = GG_ZERO;
+        gg_gpu_pair after = GG_ZERO;   /* the bodies of the contact after the next one, of the same colour */
+        gg_colour_span span = GG_ZERO; /* of the colour of the next one */
+        int32_t k = 0;                 /* the record of the next one; the end of the span: there is none */
+        for (int32_t colour = -1; colour < colours; colour++) {
+            int has = k < span.end;
+            if (has && !near && next.live) {
+                load_sides(next, &next_sides);
+            }
+            for (int again = 1; again;) {
+                contact now = next;
+                sides now_sides = next_sides;
+                has = k < span.end;
+                again = k + size < span.end;
+                if (again) {
+                    k += size;
+                } else if (colour + 1 < colours) {
+                    span = spans->of[colour + 1];
+                    k = span.begin + (colour + 1 < tail ? spread : alone);
+                } else {
+                    k = span.end;
+                }
+                if (k < span.end) {
+                    uint32_t at = base + (uint32_t)k;
+                    next = load(at, k < span.live, again && !near ? after : gg_gpu_pair_of(s.v, at));
+                    if (!near && k + size < span.end) {
+                        after = gg_gpu_pair_of(s.v, at + (uint32_t)size);
+                    }
+                }
+                if (again && !near && next.live) {
+                    load_sides(next, &next_sides);
+                }
+                if (has && now.live) {
+                    if (near) {
+                        load_sides(now, &now_sides);
+                    }
+                    solve(now, now_sides);
+                } else if (has) {
+                    fill(now);
+                }
+            }
+            if (colour < 0) {
+                continue;
+            }
+            if (colour < tail || colour + 1 == colours) {
+                gg_gpu_wait(team);
+            } else {
+                __syncthreads();
+            }
         }
     }
+
+    static __device__ __forceinline__ void run(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
+        gg_gpu_sweeper sweeper = {gg_scalar_sweep_of(v, e, number)};
+        if (near) {
+            sweeper.s.bodies = gg_near_memory();
+        }
+        sweeper.sweep(team, e);
+    }
 };
+
+template <int spin, int rolling, int cohesive>
+__device__ __forceinline__ void gg_gpu_sweep_with(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                  int32_t number) {
+    gg_gpu_near(team, v, e) ? gg_gpu_sweeper<spin, rolling, cohesive, 1>::run(team, v, e, number)
+                            : gg_gpu_sweeper<spin, rolling, cohesive, 0>::run(team, v, e, number);
+}
 
 /* one sweep over all colours but the last */
 __device__ __forceinline__ void gg_gpu_sweep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
@@ -405,14 +416,13 @@ __device__ __forceinline__ void gg_gpu_sweep(const gg_gpu_team *team, const gg_v
     }
     const gg_params *p = &v->params;
     if (p->cohesive) {
-        p->rolling ? gg_gpu_sweeper<1, 1, 1>::sweep(team, v, e, number)
-        : p->spin  ? gg_gpu_sweeper<1, 0, 1>::sweep(team, v, e, number)
-                   : gg_gpu_sweeper<0, 0, 1>::sweep(team, v, e, number);
+        p->rolling ? gg_gpu_sweep_with<1, 1, 1>(team, v, e, number)
+        : p->spin  ? gg_gpu_sweep_with<1, 0, 1>(team, v, e, number)
+                   : gg_gpu_sweep_with<0, 0, 1>(team, v, e, number);
     } else if (p->rolling) {
-        gg_gpu_sweeper<1, 1, 0>::sweep(team, v, e, number);
+        gg_gpu_sweep_with<1, 1, 0>(team, v, e, number);
     } else {
-        p->spin ? gg_gpu_sweeper<1, 0, 0>::sweep(team, v, e, number)
-                : gg_gpu_sweeper<0, 0, 0>::sweep(team, v, e, number);
+        p->spin ? gg_gpu_sweep_with<1, 0, 0>(team, v, e, number) : gg_gpu_sweep_with<0, 0, 0>(team, v, e, number);
     }
 }
 
