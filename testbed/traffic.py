@@ -20,6 +20,7 @@ import granular_gym as gg
 from testbed import parity
 from testbed.beds import DT, column_scene
 from testbed.continuum import kneaded, stirred
+from testbed.heaps import STEP, blade_pose, trough
 from testbed.instrumented import ROOT, build, lines, load, measure
 from testbed.planar import pile
 
@@ -44,6 +45,13 @@ class Measurement:
     dt: float = DT
     envs: int = 1
     solver: dict[str, Any] = field(default_factory=dict)
+    #: where tools are after step k; steps 0 to `pushed` - 1 are the CPU's, after it has settled, `pushed` is measured
+    poses: Callable[[int], Any] | None = None
+    pushed: int = 0
+
+    def step(self, world: gg.World, k: int) -> None:
+        """Step k."""
+        world.step(self.dt, self.substeps, tool_poses=self.poses(k) if self.poses else None)
 
 
 def _column() -> gg.Scene:
@@ -72,7 +80,37 @@ WIDE = {
     "bell, team": Measurement(
         parity.forced, "team", substeps=10, settle=40, solver={"mode": "bell", "bell": parity.BELL}
     ),
+    "bell by rkf45, team": Measurement(
+        parity.forced,
+        "team",
+        substeps=2,
+        settle=40,
+        solver={"mode": "bell", "bell": parity.BELL, "integrator": "rkf45", "tolerance": 1e-3},
+    ),
+    "tabled, team": Measurement(
+        parity.tabled, "team", substeps=10, settle=40, solver={"mode": "table", "table": parity.TABLE}
+    ),
+    "moist, team": Measurement(parity.moist, "team", substeps=10, settle=40),
+    "heap until it converges, team": Measurement(
+        lambda: parity.heap(60), "team", substeps=10, settle=40, solver={"tolerance": 2e-3, "iterations": 12}
+    ),
+    "heap by jacobi until it converges, team": Measurement(
+        lambda: parity.heap(60),
+        "team",
+        substeps=10,
+        settle=40,
+        solver={"mode": "jacobi", "tolerance": 2e-3, "iterations": 12},
+    ),
     "liquid, team": Measurement(stirred, "team", substeps=1, settle=2, dt=1e-3),
+    "half asleep, team": Measurement(
+        trough,
+        "team",
+        substeps=STEP,
+        settle=1000,
+        solver={"sleep": True},
+        poses=lambda k: blade_pose(14 + k)[None],
+        pushed=6,
+    ),
     "springs, team": Measurement(_pile, "team", settle=1000, dt=2e-4, solver={"mode": "penalty", "stiffness": 1e5}),
 }
 
@@ -104,6 +142,12 @@ KNOWN = (
         why="lanes that fill up the last row of a colour repeat its last contact; nothing that they compute is kept",
     ),
     Known("", "write after write", "uncoloured_first", ("colour_contacts",), why="all write the same value"),
+    *(
+        Known(
+            "", kind, "cell_first", ("choose_asleep",), why="marks are added by atomic operations beside the one read"
+        )
+        for kind in ("read after write", "write after read")
+    ),
 )
 
 
@@ -115,6 +159,8 @@ def _worlds(of: Measurement) -> gg.World:
             env_count=of.envs, device="cpu", num_threads=1, solver=solver, overlaps="ignore"
         ) as settled:
             settled.step(of.dt, of.settle)
+            for k in range(of.pushed):
+                of.step(settled, k)
             world.load_state(settled.save_state())
     world._core.set_kernel(of.kernel)
     return world
@@ -138,7 +184,7 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
     if not meter.gg_meter_forget(without.encode()) and without:
         raise ValueError(f"without: expected the name of a phase, got {without!r}")
     with _worlds(of) as world:
-        raw = measure(meter, lambda: world.step(of.dt, of.substeps))
+        raw = measure(meter, lambda: of.step(world, of.pushed))
         grains = world.grain_count * of.envs
     meter.gg_meter_forget(b"")
     share = 1.0 / (grains * of.substeps)

@@ -43,7 +43,9 @@ GG_FN void gg_step_check(const gg_view *v, int64_t e, int32_t pass, float residu
         residual = gg_maxf(residual, gg_tool_stats_of(v, e).change);
     }
     v->env[e].iteration = pass + 1;
-    v->env[e].converged = v->params.tolerance > 0.0f && residual < v->params.tolerance;
+    if (residual < v->params.tolerance) {
+        v->env[e].converged = 1; /* it was 0, which others may still read */
+    }
 }
 
 /* item: env */

@@ -44,7 +44,7 @@ GG_FN int32_t *gg_cell_marks(const gg_view *v, int64_t e) {
 
 /* a grain that stays awake, or wakes; many threads may say so */
 GG_FN void gg_sleep_stir(int32_t *next_class) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(GG_CUDA_EMULATED)
     atomicExch(next_class, GG_AWAKE);
 #else
     *next_class = GG_AWAKE;
@@ -52,7 +52,7 @@ GG_FN void gg_sleep_stir(int32_t *next_class) {
 }
 
 GG_FN void gg_mark(int32_t *marks, int32_t mark) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(GG_CUDA_EMULATED)
     atomicOr(marks, mark);
 #else
     *marks |= mark;

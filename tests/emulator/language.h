@@ -64,6 +64,9 @@ template <class T, class Change> EMULATOR_UNSEEN inline T atomically(T *at, emul
 inline int32_t atomicAdd(int32_t *at, int32_t value) {
     return emulator::atomically(at, EMULATOR_RELAXED, [=](int32_t before) { return before + value; });
 }
+inline int32_t atomicOr(int32_t *at, int32_t bits) {
+    return emulator::atomically(at, EMULATOR_RELAXED, [=](int32_t before) { return before | bits; });
+}
 inline uint32_t atomicOr(uint32_t *at, uint32_t bits) {
     return emulator::atomically(at, EMULATOR_RELAXED, [=](uint32_t before) { return before | bits; });
 }

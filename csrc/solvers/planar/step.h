@@ -2,7 +2,7 @@
  * explicit steps (`springs`). Included by phases/step.h alone, which says what a team is. */
 
 GG_TEAM_FN void gg_planar_find_contacts(const gg_team *team) {
-    gg_team_next(team, GG_PHASE_find_manifolds, 0);
+    gg_team_run(team, GG_PHASE_find_manifolds, 0);
     gg_team_next(team, GG_PHASE_planar_count, 0);
 }
 
