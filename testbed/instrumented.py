@@ -41,11 +41,13 @@ def load(library: Path = LIBRARY) -> ctypes.CDLL:
     """Loads the meter; before granular_gym, whose instrumented code calls it."""
     meter = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     meter.gg_meter_report.restype = ctypes.c_char_p
+    meter.gg_meter_cache.argtypes = [ctypes.c_uint64]
     return meter
 
 
-def measure(meter: ctypes.CDLL, block: Callable[[], Any]) -> dict[str, Any]:
-    """What the kernels of a block of work did: kernels, traffic, barriers, races."""
+def measure(meter: ctypes.CDLL, block: Callable[[], Any], cache: int = 0) -> dict[str, Any]:
+    """What the kernels of a block of work did: kernels, traffic, barriers, races; cache: bytes at the second level."""
+    meter.gg_meter_cache(cache)
     meter.gg_meter_clear()
     block()
     return json.loads(meter.gg_meter_report())

@@ -27,7 +27,7 @@ from testbed.planar import pile
 #: bytes of a sector
 SECTOR = 32
 #: what is told of global memory per grain and substep [bytes]
-FLOWS = ("read", "written", "sectors", "cold")
+FLOWS = ("read", "written", "sectors", "cold", "missed")
 #: what threads ask of shared memory [bytes], and instructions of warps that access memory, likewise
 INSIDE = ("shared", "accesses")
 #: kinds of barriers, from those of the blocks of a team down
@@ -45,6 +45,8 @@ class Measurement:
     dt: float = DT
     envs: int = 1
     solver: dict[str, Any] = field(default_factory=dict)
+    #: of the second-level cache of an H200 or H100, 50 MB, the part of a grain [bytes], as of 264 envs of 1,000
+    cache: float = 190.0
     #: where tools are after step k; steps 0 to `pushed` - 1 are the CPU's, after it has settled, `pushed` is measured
     poses: Callable[[int], Any] | None = None
     pushed: int = 0
@@ -64,7 +66,7 @@ def _pile() -> gg.Scene:
 
 SCENES = {
     "spheres, block": Measurement(_column, "block"),
-    "spheres, team": Measurement(_column, "team"),
+    "spheres, team": Measurement(_column, "team", cache=1000.0),  # one world of 50,000
     "spheres, graph": Measurement(_column, "graph"),
     "4 envs of spheres, block": Measurement(lambda: column_scene(64, 2.5), "block", envs=4),
     "jacobi, team": Measurement(_column, "team", solver={"mode": "jacobi"}),
@@ -184,8 +186,8 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
     if not meter.gg_meter_forget(without.encode()) and without:
         raise ValueError(f"without: expected the name of a phase, got {without!r}")
     with _worlds(of) as world:
-        raw = measure(meter, lambda: of.step(world, of.pushed))
         grains = world.grain_count * of.envs
+        raw = measure(meter, lambda: of.step(world, of.pushed), int(of.cache * grains))
     meter.gg_meter_forget(b"")
     share = 1.0 / (grains * of.substeps)
     phases: dict[str, Counter[str]] = defaultdict(Counter)
@@ -193,7 +195,7 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
     for flow in raw["traffic"]:
         shared = flow["array"] == "shared memory"
         told = {"shared" if shared else flow["side"]: flow["bytes"] * share}
-        told |= {name: flow[name] * SECTOR * share for name in ("sectors", "cold") if not shared}
+        told |= {name: flow[name] * SECTOR * share for name in ("sectors", "cold", "missed") if not shared}
         told["accesses"] = flow["accesses"] * share
         for table, key in ((phases, flow["phase"]), (arrays, flow["array"])):
             table[key].update(told)

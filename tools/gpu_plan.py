@@ -25,6 +25,7 @@ VARIANTS: dict[str, tuple[str, str]] = {
     "512": ("-DGG_THREADS=512", "blocks of 512 threads: time over that with 256"),
     "resident768": ("-DGG_THREADS_RESIDENT=768", "768 threads on a multiprocessor: time over that with 512"),
     "resident1024": ("-DGG_THREADS_RESIDENT=1024", "1024 threads on a multiprocessor: time over that with 512"),
+    "near": ("-DGG_NEAR_MOST=GG_NEAR_NOW", "iterates before the last sweep in memory: time over that with them near"),
 }
 #: (stage, group, budget [s] of ten minutes), in the order in which they run. A stage that ends early leaves its time to
 #: the later ones; a stage may use up to twice its budget from such time

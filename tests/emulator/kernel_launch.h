@@ -48,9 +48,11 @@ inline void announce(int blocks, int threads, const First &first, const Others &
 } // namespace emulator
 
 template <class Kernel>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel kernel, int, size_t) {
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel kernel, int, size_t shared) {
     emulator::load(kernel);
-    *blocks = emulator::BLOCKS_PER_MULTIPROCESSOR;
+    *blocks = shared * emulator::BLOCKS_PER_MULTIPROCESSOR <= emulator::SHARED_OF_MULTIPROCESSOR
+                  ? emulator::BLOCKS_PER_MULTIPROCESSOR
+                  : 1;
     return emulator::alive();
 }
 struct cudaFuncAttributes {

@@ -235,6 +235,18 @@ def test_teams_share_envs(kernel: str, mode: str) -> None:
         assert grown > 0 or mode != "jacobi"
 
 
+@pytest.mark.parametrize("grains", [60, 200])
+def test_what_is_near(grains: int) -> None:
+    """Bodies in shared memory, and there with those before the last sweep where a multiprocessor has room for both; on the
+    emulator the larger env has not."""
+    cpu, gpu = pair(lambda: heap(grains), "block", 2)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.step(1e-3, 60)
+        same(cpu, gpu)
+        np.testing.assert_array_equal(cpu.stats["residual"], gpu.stats["residual"])
+
+
 @pytest.mark.parametrize("kernel", SPHERE_KERNELS)
 def test_growth(kernel: str) -> None:
     """A dense bed and a long step make buffers grow during a step, in some of the envs."""

@@ -17,8 +17,11 @@ struct gg_cuda {
     int32_t multiprocessors;
     int32_t phase_resident; /* the same for phases whose blocks meet */
     size_t shared_most;     /* shared memory that a block of a step kernel may ask for, see gg_near_memory [bytes] */
-    /* the law of the last step, the shared memory that it asked for, and how many blocks are resident at once then */
+    /* the law of the last step, what of its bodies could be near [bytes], and what that led to: what is near (gg_near),
+     * shared memory [bytes], and how many blocks are resident at once */
     gg_law law;
+    size_t bodies, iterates;
+    int32_t near;
     size_t shared;
     int32_t resident;
     pid_t process; /* a forked child cannot use CUDA */

@@ -10,6 +10,10 @@
 #define GG_STAGE ((size_t)1 << 20)
 /* the most grains of an env that one block steps, with their bodies in its shared memory */
 #define GG_NEAR_SLOTS 2048
+/* the most that is near (gg_near), for comparisons */
+#ifndef GG_NEAR_MOST
+#define GG_NEAR_MOST GG_NEAR_BOTH
+#endif
 
 /* ---- opening and closing a context ---- */
 
@@ -342,16 +346,31 @@ static size_t near_of(const gg_cuda *c, const gg_view *v) {
     return wanted && v->params.law == GG_LAW_coloured && size <= c->shared_most ? size : 0;
 }
 
-/* how many blocks of the step kernel of a law are resident at once, with that much shared memory */
-static gg_status residents(gg_cuda *c, gg_law law, size_t shared) {
-    if (!c->resident || shared != c->shared || law != c->law) {
-        int blocks = 0;
-        TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step_kernel_of(law), GG_THREADS, shared),
-            "sizing a step");
-        c->shared = shared;
-        c->law = law;
-        c->resident = blocks * c->multiprocessors;
+/* What is near, how much shared memory a step asks for, and how many of its blocks are resident at once. Iterates are near
+ * where that leaves as many resident. */
+static gg_status size_step(gg_cuda *c, const gg_view *v) {
+    gg_law law = (gg_law)v->params.law;
+    size_t bodies = near_of(c, v), iterates = bodies ? sizeof(float) * GG_BODY * (size_t)v->dims.slots : 0;
+    if (c->resident && law == c->law && bodies == c->bodies && iterates == c->iterates) {
+        return GG_OK;
     }
+    int blocks = 0, with_iterates = 0;
+    size_t shared = law == GG_LAW_continuum ? GG_CELL_MEMORY : bodies;
+    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step_kernel_of(law), GG_THREADS, shared),
+        "sizing a step");
+    if (GG_NEAR_MOST >= GG_NEAR_BOTH && bodies && bodies + iterates <= c->shared_most) {
+        TRY(c,
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&with_iterates, step_kernel_of(law), GG_THREADS,
+                                                          bodies + iterates),
+            "sizing a step");
+    }
+    int both = bodies && with_iterates >= blocks;
+    c->law = law;
+    c->bodies = bodies;
+    c->iterates = iterates;
+    c->near = both ? GG_NEAR_BOTH : bodies ? GG_NEAR_NOW : GG_NEAR_NOTHING;
+    c->shared = both ? bodies + iterates : shared;
+    c->resident = blocks * c->multiprocessors;
     return GG_OK;
 }
 
@@ -364,19 +383,18 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
                     (int)c->device, (long long)(v->dims.env_count * v->dims.contact_rows * GG_LANES),
                     (long long)(UINT32_MAX / 3));
     }
-    size_t near = near_of(c, v), shared = law == GG_LAW_continuum ? GG_CELL_MEMORY : near;
-    gg_status status = residents(c, law, shared);
+    gg_status status = size_step(c, v);
     if (status != GG_OK) {
         return status;
     }
     /* a block of continuous matter keeps a block of threads busy */
     int64_t useful = GG_MAX(useful_of(v), v->dims.continuum.blocks);
     double meeting = law == GG_LAW_continuum ? GG_SHAPE_MEETING_MATTER : GG_SHAPE_MEETING;
-    gg_team_shape shape = gg_team_shape_of(v->dims.env_count, near ? 1 : useful, c->resident, meeting);
+    gg_team_shape shape = gg_team_shape_of(v->dims.env_count, c->near ? 1 : useful, c->resident, meeting);
     TRY(c,
-        gg_launch(step_kernel_of(law), (int)(shape.teams * shape.blocks), GG_THREADS, shared, 1, c->stream, *v,
-                  c->control, c->meetings, c->partials, (int32_t)shape.blocks, (int32_t)(near > 0),
-                  c->seconds ? c->cycles : NULL, most),
+        gg_launch(step_kernel_of(law), (int)(shape.teams * shape.blocks), GG_THREADS, c->shared, 1, c->stream, *v,
+                  c->control, c->meetings, c->partials, (int32_t)shape.blocks, c->near, c->seconds ? c->cycles : NULL,
+                  most),
         "starting a step");
     return GG_OK;
 }

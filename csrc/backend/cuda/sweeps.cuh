@@ -182,6 +182,11 @@ __device__ __forceinline__ float *gg_gpu_near(const gg_gpu_team *team, const gg_
     return team->near && !v->env[e].rest ? gg_near_memory() : NULL;
 }
 
+/* the same of those before the last sweep, with GG_NEAR_BOTH */
+__device__ __forceinline__ float *gg_gpu_near_before(const gg_view *v) {
+    return gg_near_memory() + v->dims.bodies * GG_BODY;
+}
+
 /* Extrapolates bodies by the momentum of a sweep. Four vectors are on their way at a time. */
 __device__ __forceinline__ void gg_gpu_advance(float *now, float *before, int64_t count, int64_t rank, int64_t size,
                                                int32_t sweep, float beta) {
@@ -228,7 +233,9 @@ __device__ __forceinline__ void gg_gpu_advance_bodies(const gg_gpu_team *team, c
         for (int64_t k = begin + 4 * rank; k < (sweep && !v->params.dynamic ? 0 : end); k += 4 * size) {
             *(gg_vec4 *)(near + k) = *(const gg_vec4 *)(bodies + k);
         }
-        if (sweep) {
+        if (sweep && team->near == GG_NEAR_BOTH) {
+            gg_gpu_advance(near, gg_gpu_near_before(v), floats, rank, size, sweep, v->beta[sweep]);
+        } else if (sweep) {
             gg_gpu_advance(near, before, floats, rank, size, sweep, v->beta[sweep]);
         }
     } else if (sweep) {
@@ -471,7 +478,11 @@ __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, cons
         } else {
             gg_body_load(bodies + slot * GG_BODY, body);
         }
-        gg_body_load(before + slot * GG_BODY, old);
+        if (near && team->near == GG_NEAR_BOTH) {
+            gg_body_load(gg_gpu_near_before(v) + slot * GG_BODY, old);
+        } else {
+            gg_body_load(before + slot * GG_BODY, old);
+        }
         for (int k = 0; k < GG_BODY; k++) {
             own = gg_maxf(own, gg_scalar_change(body + k, old + k));
         }

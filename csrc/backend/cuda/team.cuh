@@ -99,6 +99,9 @@ union gg_block_memory {
     gg_step_stats step[GG_THREADS];
 };
 
+/* what of the bodies of an env is in the shared memory of its block while their contacts are solved */
+enum gg_near { GG_NEAR_NOTHING, GG_NEAR_NOW, GG_NEAR_BOTH /* those before the last sweep, too, behind them */ };
+
 struct gg_gpu_team {
     const gg_view *view;
     gg_block_memory *memory;
@@ -106,7 +109,7 @@ struct gg_gpu_team {
     unsigned char *partial; /* (blocks) GG_PARTIAL bytes */
     int64_t env;
     int32_t block, blocks;
-    int32_t near; /* 1: the bodies of an env fit into gg_near_memory; only where a team is one block */
+    int32_t near; /* a gg_near; other than GG_NEAR_NOTHING only where a team is one block */
     /* (GG_PHASE_COUNT + 1): cycles of env 0 by phase, and when the last one ended; NULL: not measured */
     int64_t *cycles;
 };

@@ -1,7 +1,8 @@
 /* meter.cpp: the instrument of the emulator (../instrument.h): what kernels move, and what they do without order.
  *
  * A shared library, to be loaded before the extension, whose instrumented code calls it. It knows one kernel at a time:
- * no two worlds may step at once. gg_meter_clear begins a measurement, gg_meter_report returns it as JSON.
+ * no two worlds may step at once. gg_meter_clear begins a measurement, gg_meter_report returns it as JSON;
+ * gg_meter_cache before it says how large a second-level cache is.
  */
 #include "order.h"
 #include "traffic.h"
@@ -96,8 +97,8 @@ static std::string report() {
                 if (f.bytes) {
                     to << comma << "{\"side\": \"" << sides[writes] << "\", \"phase\": \"" << phase_name(phase)
                        << "\", \"array\": \"" << array_names()[array] << "\", \"bytes\": " << f.bytes
-                       << ", \"sectors\": " << f.sectors << ", \"cold\": " << f.cold << ", \"accesses\": " << f.accesses
-                       << "}";
+                       << ", \"sectors\": " << f.sectors << ", \"cold\": " << f.cold << ", \"missed\": " << f.missed
+                       << ", \"accesses\": " << f.accesses << "}";
                     comma = ", ";
                 }
             }
@@ -145,6 +146,8 @@ API void gg_meter_clear() {
     memset(it.met, 0, sizeof it.met);
     memset(it.arrived, 0, sizeof it.arrived);
 }
+/* a second-level cache of so many bytes, empty; 0: what it would miss is not counted */
+API void gg_meter_cache(uint64_t bytes) { meter::own().moved.second.open(bytes / meter::SECTOR); }
 /* Takes the barriers of a phase not to be there, as if the code lacked them; "": of none. 1: there is such a phase. What
  * they keep in order must then be reported. */
 API int gg_meter_forget(const char *phase) {

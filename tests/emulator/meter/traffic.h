@@ -14,6 +14,7 @@
 #ifndef GG_METER_TRAFFIC_H
 #define GG_METER_TRAFFIC_H
 
+#include "cache.h"
 #include "places.h"
 #include <tuple>
 
@@ -26,6 +27,7 @@ struct flow {
     uint64_t bytes = 0;    /* that threads ask for */
     uint64_t sectors = 0;  /* that instructions ask for */
     uint64_t cold = 0;     /* of these: not touched since the block met last */
+    uint64_t missed = 0;   /* that a second-level cache does not hold: fetched, or changed and evicted; see cache.h */
     uint64_t accesses = 0; /* instructions of warps, to global and shared memory */
 };
 
@@ -60,6 +62,7 @@ class traffic {
   public:
     std::vector<std::vector<flow>> flows[2]; /* of reads, of writes: by phase and array */
     std::vector<int> phase_of;               /* by site */
+    cache second;                            /* the second-level cache, of sectors */
 
     void clear() {
         for (auto &side : flows) {
@@ -125,8 +128,17 @@ class traffic {
             threads[k].done.clear();
             threads[k].first_interval = threads[k].interval;
         }
-        count([this](const access &a) { return std::make_tuple(a.at / SECTOR, phase_of[a.site], a.writes); },
-              &flow::cold);
+        auto of_block = [this](const access &a) { return std::make_tuple(a.at / SECTOR, phase_of[a.site], a.writes); };
+        count(of_block, &flow::cold);
+        auto missed = [&](bool writes, cache::user by) { flows[writes][by.phase][by.array].missed++; };
+        for (size_t k = 0; k < together.size(); k++) {
+            const access &a = together[k];
+            if (a.array != SHARED && (k == 0 || of_block(together[k - 1]) != of_block(a))) {
+                second.touch(
+                    a.at / SECTOR, {phase_of[a.site], a.array}, a.writes, [&](cache::user by) { missed(false, by); },
+                    [&](cache::user by) { missed(true, by); });
+            }
+        }
     }
 };
 
