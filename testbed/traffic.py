@@ -117,6 +117,22 @@ WIDE = {
 }
 
 
+def bed(layers: int) -> gg.Scene:
+    """A settled bed of 1,000 grains, endless in x and y: as large ones are, grain by grain."""
+    from benchmarks.gpu import drives
+
+    return drives.bed(1000, layers, "cpu")
+
+
+#: the beds that speeds are promised for (tools/gpu_floors.py), with what a grain of them has of the second-level cache
+BEDS = {
+    "1 x 50,000": Measurement(lambda: bed(10), "team", substeps=2, cache=1000.0),
+    "1 x 500,000": Measurement(lambda: bed(10), "team", substeps=2, cache=100.0),
+    "148 x 10,000": Measurement(lambda: bed(10), "team", substeps=2, cache=76.0),  # 66 teams at a time
+    "1,024 x 1,000": Measurement(lambda: bed(10), "block", substeps=2),
+}
+
+
 @dataclass(frozen=True)
 class Known:
     """Accesses that nothing puts in order, and need not be: kind and distance ("": any), array ("": any), phases."""
@@ -177,7 +193,8 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
 
     Returns:
         By phase and by array, per grain and substep: FLOWS of global memory [bytes], and INSIDE. Per substep: kernels,
-        and barriers that block 0 has, by phase and kind. Races: those that nothing in KNOWN explains.
+        and barriers that block 0 has, by phase and kind. Contacts: per grain, at both grains. Races: those that nothing
+        in KNOWN explains.
 
     Raises:
         ValueError: there is no such phase.
@@ -188,6 +205,7 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
     with _worlds(of) as world:
         grains = world.grain_count * of.envs
         raw = measure(meter, lambda: of.step(world, of.pushed), int(of.cache * grains))
+        contacts = float(world.stats["contact_count"].sum()) / grains
     meter.gg_meter_forget(b"")
     share = 1.0 / (grains * of.substeps)
     phases: dict[str, Counter[str]] = defaultdict(Counter)
@@ -204,6 +222,7 @@ def measured(of: Measurement, without: str = "") -> dict[str, Any]:
     races = [race for race in raw["races"] if not any(known.covers(race) for known in KNOWN)]
     return {
         "kernels": raw["kernels"] / of.substeps,
+        "contacts": contacts,
         "phases": {phase: dict(flows) for phase, flows in phases.items()},
         "arrays": {array: dict(flows) for array, flows in arrays.items()},
         "races": _named(races),
@@ -230,7 +249,7 @@ def totals(of: dict[str, Any]) -> dict[str, float]:
 
 
 def in_process(names: Iterable[str], without: str = "", **environment: str) -> dict[str, dict[str, Any]]:
-    """`measured` of scenes of SCENES and WIDE, by another process that runs the instrumented package.
+    """`measured` of scenes of SCENES, WIDE and BEDS, by another process that runs the instrumented package.
 
     Raises:
         RuntimeError: it failed.
@@ -239,7 +258,7 @@ def in_process(names: Iterable[str], without: str = "", **environment: str) -> d
     code = (
         "from testbed.instrumented import load; load()\n"
         "from testbed import traffic; import json, sys\n"
-        "print(json.dumps({n: traffic.measured({**traffic.SCENES, **traffic.WIDE}[n], sys.argv[1])"
+        "print(json.dumps({n: traffic.measured({**traffic.SCENES, **traffic.WIDE, **traffic.BEDS}[n], sys.argv[1])"
         " for n in sys.argv[2:]}))"
     )
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join((str(package), str(ROOT))), **environment}

@@ -21,7 +21,7 @@ inline long setting(const char *name, long otherwise) {
 constexpr int MULTIPROCESSORS = 3, BLOCKS_PER_MULTIPROCESSOR = 2;
 /* shared memory of a block [bytes]: by declaration; the most that a launch may ask for beside it; what all blocks of a
  * multiprocessor may ask for together */
-constexpr size_t BLOCK_MEMORY = 64 * 1024, MOST_SHARED = 64 * 1024, SHARED_OF_MULTIPROCESSOR = 24 * 1024;
+constexpr size_t BLOCK_MEMORY = 64 * 1024, MOST_SHARED = 128 * 1024, SHARED_OF_MULTIPROCESSOR = 24 * 1024;
 /* behind it, to find out who writes there [bytes]; what shared memory holds that nobody wrote */
 constexpr size_t GUARD = 4 * 1024;
 constexpr unsigned char UNWRITTEN = 0xA5;
