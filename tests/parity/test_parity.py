@@ -237,8 +237,8 @@ def test_teams_share_envs(kernel: str, mode: str) -> None:
 
 @pytest.mark.parametrize("grains", [60, 200])
 def test_what_is_near(grains: int) -> None:
-    """Bodies in shared memory, with those before the last sweep where a multiprocessor has room for both: on the emulator
-    it has in the smaller env alone."""
+    """Bodies in shared memory; where a multiprocessor has room, also those before the last sweep: on the emulator, for
+    the smaller env alone."""
     cpu, gpu = pair(lambda: heap(grains), "block", 2)
     with cpu, gpu:
         for world in (cpu, gpu):

@@ -15,20 +15,20 @@
 #include "slices.cuh"
 #include "sweeps.cuh"
 
-/* the items of a phase that a thread has: `begin`, `begin` + `stride`, ... before `end` */
+/* the items of a phase that a thread has: `begin`, `begin` + `stride`, ... before `end`, or all (-1) */
 struct gg_gpu_items {
-    int64_t begin, end, stride;
+    int32_t begin, end, stride;
 };
 
 /* by the column `still` of the table of phases: of slices and slots each block has its own */
 __device__ __forceinline__ gg_gpu_items gg_gpu_items_of(const gg_gpu_team *team, int still) {
     if (still == GG_STILL_SLICES || still == GG_STILL_SLOTS) {
         gg_block_slices own = gg_gpu_slices(team);
-        int64_t each = still == GG_STILL_SLOTS ? GG_LANES : 1;
-        gg_gpu_items some = {own.begin * each + (int64_t)threadIdx.x, own.end * each, GG_THREADS};
+        int32_t each = still == GG_STILL_SLOTS ? GG_LANES : 1;
+        gg_gpu_items some = {own.begin * each + (int32_t)threadIdx.x, own.end * each, GG_THREADS};
         return some;
     }
-    gg_gpu_items some = {gg_team_rank(team), INT64_MAX, gg_team_size(team)};
+    gg_gpu_items some = {gg_team_rank(team), -1, gg_team_size(team)};
     return some;
 }
 
@@ -43,7 +43,7 @@ __device__ __forceinline__ gg_gpu_items gg_gpu_items_of(const gg_gpu_team *team,
 #define GG_GPU_FUNCTION_EACH(name, items, still, body)                                                                 \
     static __device__ __noinline__ void gg_gpu_##name(const gg_view *v, int64_t e, int32_t pass, gg_gpu_items some) {  \
         (void)pass;                                                                                                    \
-        for (int64_t i = some.begin, end = GG_MIN(some.end, (int64_t)(items)); i < end; i += some.stride) {            \
+        for (int64_t i = some.begin, end = some.end < 0 ? (int64_t)(items) : some.end; i < end; i += some.stride) {    \
             body;                                                                                                      \
         }                                                                                                              \
     }

@@ -12,8 +12,8 @@ __device__ __forceinline__ void gg_slice_wait() { __syncwarp(0xFFFFu << (threadI
 /* calls body(slot) for the slots of a block's slices; the 16 threads of a slice call it in the same iteration */
 template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_team *team, Body body) {
     gg_block_slices own = gg_gpu_slices(team);
-    for (int64_t slot = own.begin * GG_LANES + threadIdx.x; slot < own.end * GG_LANES; slot += GG_THREADS) {
-        body(slot);
+    for (int32_t slot = own.begin * GG_LANES + (int32_t)threadIdx.x; slot < own.end * GG_LANES; slot += GG_THREADS) {
+        body((int64_t)slot);
     }
 }
 

@@ -122,12 +122,16 @@ __device__ __forceinline__ int32_t gg_team_size(const gg_gpu_team *team) { retur
 /* The slices that a block of a team takes in every phase over slices (slices.cuh): from one such phase to the next, what a
  * slice keeps of its own needs no barrier between blocks. */
 struct gg_block_slices {
-    int64_t begin, end;
+    int32_t begin, end;
 };
 __device__ __forceinline__ gg_block_slices gg_gpu_slices(const gg_gpu_team *team) {
-    int64_t live = team->view->env[team->env].live_slices, share = (live + team->blocks - 1) / team->blocks;
-    int64_t begin = GG_MIN(team->block * share, live);
-    gg_block_slices own = {begin, GG_MIN(begin + share, live)};
+    int32_t live = team->view->env[team->env].live_slices;
+    gg_block_slices own = {0, live};
+    if (team->blocks > 1) {
+        int32_t share = (int32_t)(((uint32_t)live + (uint32_t)team->blocks - 1) / (uint32_t)team->blocks);
+        own.begin = GG_MIN(team->block * share, live);
+        own.end = GG_MIN(own.begin + share, live);
+    }
     return own;
 }
 
