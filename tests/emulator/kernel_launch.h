@@ -10,6 +10,8 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace emulator {
 
@@ -22,13 +24,19 @@ template <class... Parameters> inline bool is_loaded(void (*kernel)(Parameters..
     return machine().loaded.count(reinterpret_cast<const void *>(kernel));
 }
 
-/* aborts where a kernel is given a host address; no other argument looks like one */
+/* whether there is memory at an address: two numbers side by side may look like one */
+inline bool is_mapped(uintptr_t address) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return msync((void *)(address / page * page), 1, MS_ASYNC) == 0;
+}
+
+/* aborts where a kernel is given a host address */
 template <class Argument> inline void look_for_host_addresses(const Argument &argument) {
 #ifdef __x86_64__
     for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof argument; at += sizeof(uintptr_t)) {
         uintptr_t word;
         memcpy(&word, (const char *)&argument + at, sizeof word);
-        if (word >= 0x500000000000u && word < 0x800000000000u && !is_on_device((const void *)word)) {
+        if (word >= 0x500000000000u && word < 0x800000000000u && !is_on_device((const void *)word) && is_mapped(word)) {
             fprintf(stderr, "CUDA emulator: a kernel is given %p, which is memory of the host (byte %zu of %zu)\n",
                     (void *)word, at, sizeof argument);
             abort();
