@@ -7,7 +7,8 @@
  *   X(name, items, still, build, gpu, threads, sync, body)
  *   items     items per env, from sizes alone: evaluated on the host, where the arrays need not be
  *   still     COVERS or SKIPS envs that stand still: frozen because a value is not finite, or asleep; SLICES, SLOTS:
- *             skips them, and the slices or slots of grains deep asleep (grain_sleep.h)
+ *             skips them, and the slices or slots of grains deep asleep (grain_sleep.h): the items are all slices, or
+ *             all slots, of which a block of a GPU always has the same
  *   build     PLAIN, or LANES: one build per instruction set; the body calls GG_LANE_CALL (solvers/lane_phases.h), or
  *             has loops that compilers make vectors of
  *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits;

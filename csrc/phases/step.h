@@ -9,8 +9,9 @@
  *   gg_team_law(team)                 its gg_law; a compile-time constant where phases must be
  *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass)  the same, without a barrier: the next phase does not depend on it
- *   gg_team_next(team, phase, pass)   the same, where the next phase goes slice by slice and reads of each what this one
- *                                     left there: blocks of a GPU, which keep their slices, do not wait for each other
+ *   gg_team_next(team, phase, pass)   the same, where blocks of a GPU, which keep their slices, need not wait for each
+ *                                     other: the next phase reads of other slices nothing that this one writes after its
+ *                                     last meeting, and writes nothing that this one reads of them
  *   gg_team_pass(team, phase, sweep)  runs a phase for all colours, one after another, and returns 1; 0: it does not, and
  *                                     gg_team_run does so colour by colour
  *   gg_team_colours(team)             the most colours that an env of the team has (gg_step_colours)

@@ -12,7 +12,7 @@
 
 typedef struct gg_coloured_dims {
     int64_t envs, slots, rows, touches; /* 1, slots, contact_rows and tool_contacts, or 0 under another law */
-    int64_t found, pushes;              /* slots and rows, or 0 where there are clumps */
+    int64_t firsts, found, pushes; /* on a GPU twice the slots, and without clumps slots and rows; else slots, 0, 0 */
 } gg_coloured_dims;
 
 /* where the contacts of each colour lie: whole rows of GG_LANES, the last one padded */
@@ -41,7 +41,7 @@ typedef struct gg_colour_tally {
     /* contacts without a colour yet, in any order */                                                                  \
     X(int32_t, uncoloured, d->coloured.rows * GG_LANES, SCRATCH)                                                       \
     X(int32_t, uncoloured_slot, d->coloured.rows * GG_LANES, SCRATCH)   /* of their owners */                          \
-    X(uint64_t, uncoloured_first, d->coloured.slots * 2, SCRATCH)       /* order of the first one of a grain, twice */ \
+    X(uint64_t, uncoloured_first, d->coloured.firsts, SCRATCH)          /* order of the first one of a grain */        \
     X(gg_colour_tally, colour_tally, d->coloured.envs, SCRATCH)                                                        \
     X(gg_vec4, touch, d->coloured.touches, SCRATCH)                     /* normal and gap of a contact with a tool */  \
     /* records of contacts, by colour */                                                                               \

@@ -90,7 +90,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     if (gg_law_of(d) == GG_LAW_coloured || gg_law_of(d) == GG_LAW_clumps) {
         dims.coloured.envs = 1;
         dims.coloured.slots = dims.slots;
-        dims.coloured.found = dims.clumps.count ? 0 : dims.slots;
+        dims.coloured.firsts = dims.slots;
     }
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
     if (gg_law_of(d) == GG_LAW_bell) {
@@ -176,6 +176,9 @@ void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu) {
         return;
     }
     dims->cell_cursors = on_gpu ? dims->cells : 0;
+    dims->coloured.firsts = dims->coloured.slots * (on_gpu ? 2 : 1);
+    dims->coloured.found = on_gpu && !dims->clumps.count ? dims->coloured.slots : 0;
+    dims->coloured.pushes = dims->coloured.found ? dims->coloured.rows : 0;
     dims->cell_points = on_gpu || p->broad_phase != GG_BROAD_CELLS ? 0 : dims->slots + GG_LANES;
     gg_dims_set_candidates(dims, gg_candidates_of_env(w, p->size_class_candidates));
 }

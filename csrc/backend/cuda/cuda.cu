@@ -10,7 +10,7 @@
 #define GG_STAGE ((size_t)1 << 20)
 /* the most grains of an env that one block steps, with their bodies in its shared memory */
 #define GG_NEAR_SLOTS 2048
-/* the most that is near (gg_near), for comparisons */
+/* the most that is near (gg_near): less than GG_NEAR_BOTH for comparisons */
 #ifndef GG_NEAR_MOST
 #define GG_NEAR_MOST GG_NEAR_BOTH
 #endif
@@ -364,7 +364,7 @@ static gg_status size_step(gg_cuda *c, const gg_view *v) {
                                                           bodies + iterates),
             "sizing a step");
     }
-    int both = bodies && with_iterates >= blocks;
+    int both = with_iterates > 0 && with_iterates >= blocks;
     c->law = law;
     c->bodies = bodies;
     c->iterates = iterates;

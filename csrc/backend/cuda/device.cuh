@@ -15,7 +15,7 @@
 #include "slices.cuh"
 #include "sweeps.cuh"
 
-/* the items of a phase that a thread has: `begin`, `begin` + `stride`, ... before `end`, or all (-1) */
+/* the items of a phase that a thread has: `begin`, `begin` + `stride`, ... before `end`; end -1: that of all */
 struct gg_gpu_items {
     int32_t begin, end, stride;
 };

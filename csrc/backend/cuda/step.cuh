@@ -1,7 +1,7 @@
 /* step.cuh: the schedules of a step on a GPU; all follow phases/step.h.
  *
  * - team: one persistent kernel runs many substeps. Its blocks form teams, each of which works on one env at a time and
- *   synchronizes after each phase.
+ *   synchronizes where phases ask for it.
  * - block: the same where a team is one block, with the bodies of spheres in its shared memory (sweeps.cuh).
  * - graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA
  *   graph.
@@ -123,7 +123,8 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
 
 /* ---- shares of envs, see team_shape.h ---- */
 
-/* tells the team before this one that its last env has been begun; after a barrier. fits: 0: a buffer must grow first */
+/* Tells the team before this one that its last env has been begun; after a barrier. fits: 0: a buffer must grow first,
+ * and blocks may still note where contacts would lie, which nobody reads. */
 __device__ __forceinline__ void gg_gpu_hand_over(const gg_gpu_team *team, int fits) {
     if (gg_team_rank(team) == 0) {
         (void)gg_add_release(&team->meeting->handed, fits ? 1u : 2u);

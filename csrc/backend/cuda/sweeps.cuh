@@ -144,8 +144,8 @@ struct gg_gpu_starter {
     }
 };
 
-/* Prepares the contacts of all colours, and returns 1; or 0, and has done nothing, where there are more colours than
- * grains find their contacts by, or some of the last. */
+/* Prepares the contacts of all colours, and returns 1; or 0, and has only opened their spans, where there are more
+ * colours than grains find their contacts by, or some of the last. */
 __device__ __forceinline__ int gg_gpu_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_gpu_open_spans(team, v, e);
     int32_t colours = team->memory->spans.colours;
@@ -478,7 +478,8 @@ __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, cons
         } else {
             gg_body_load(bodies + slot * GG_BODY, body);
         }
-        if (near && team->near == GG_NEAR_BOTH) {
+        /* the only sweep has brought none before it near */
+        if (near && team->near == GG_NEAR_BOTH && v->params.iterations > 1) {
             gg_body_load(gg_gpu_near_before(v) + slot * GG_BODY, old);
         } else {
             gg_body_load(before + slot * GG_BODY, old);

@@ -6,7 +6,8 @@
 
 /* What barriers between blocks add to a substep, in rounds: a round is what the threads of a block do with one item
  * each. Matter, whose linear solves meet often, meets for longer. Fitted to an H200 (148 envs of 10,000 grains in teams
- * of 1, 2 and 4 blocks) and an H100 (1, 64 and 1,024 envs of 1,000 particles in teams of about 30, 2 and 1). Where
+ * of 1, 2 and 4 blocks, which met 36 + C times beside their sweeps, for 21 now) and an H100 (1, 64 and 1,024 envs of 1,000
+ * particles in teams of about 30, 2 and 1). Where
  * kernels are emulated they cost nothing, so that also few grains are stepped by many blocks. */
 #ifdef GG_CUDA_EMULATED
 #define GG_SHAPE_MEETING        0.0

@@ -93,9 +93,9 @@ GG_FN void gg_colour_choose(const gg_view *v, int64_t e, gg_uncoloured c) {
 }
 
 /* by slot the order of the first uncoloured contact of a grain. A GPU, which prepares the next round in this one, has
- * two in turn. */
+ * two in turn; a CPU has number 0. */
 GG_FN uint64_t *gg_uncoloured_firsts(const gg_view *v, int64_t e, int turn) {
-    return v->uncoloured_first + (2 * e + turn) * v->dims.slots;
+    return v->uncoloured_first + e * v->dims.coloured.firsts + turn * v->dims.slots;
 }
 
 /* colours the collected contacts, round by round */

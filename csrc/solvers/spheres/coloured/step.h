@@ -40,10 +40,11 @@ GG_TEAM_FN void gg_coloured_iterate(const gg_team *team, gg_phase colour_phase, 
 
 GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     gg_step_list(team, GG_PHASE_coloured_list);
-    if (gg_team_any(team, GG_HAS_ASLEEP)) {
-        gg_team_start(team, GG_PHASE_weigh_edges, 0);
-    }
+    /* it meets before it is done; how many colours there are is known to all after bodies are opened */
     gg_team_next(team, GG_PHASE_colour_contacts, 0);
+    if (gg_team_any(team, GG_HAS_ASLEEP)) {
+        gg_team_next(team, GG_PHASE_weigh_edges, 0);
+    }
     gg_team_run(team, GG_PHASE_open_bodies, 0);
     gg_coloured_pass(team, GG_PHASE_prepare_colour, GG_PHASE_prepare_rest, 0);
     if (gg_team_any(team, GG_HAS_ASLEEP)) {
