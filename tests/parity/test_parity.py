@@ -249,6 +249,32 @@ def test_what_is_near(grains: int, iterations: int) -> None:
         assert (cpu.stats["residual"] > 0.0).all()
 
 
+def crowned(count: int) -> gg.Scene:
+    """A large grain that so many small ones touch."""
+    scene = gg.Scene(((-0.2,) * 3, (0.2,) * 3))
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.1)
+    k = np.arange(count) + 0.5
+    height, turn = 1.0 - 2.0 * k / count, np.pi * (1.0 + 5.0**0.5) * k
+    around = np.sqrt(1.0 - height**2)
+    places = np.stack([np.cos(turn) * around, np.sin(turn) * around, height], 1)
+    scene.add_grains(sand, np.zeros((1, 3)), 0.05)
+    scene.add_grains(sand, 0.0559 * places, 0.006)
+    return scene
+
+
+@pytest.mark.parametrize("kernel", SPHERE_KERNELS)
+@pytest.mark.parametrize("count", [20, 45, 90])
+@pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
+def test_many_colours(count: int, kernel: str) -> None:
+    """A grain finds its contacts by colour; or there are more colours than that; or more contacts than colours."""
+    cpu, gpu = pair(lambda: crowned(count), kernel, 2)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.step(1e-3, 8)
+        assert cpu.stats["contact_count"].tolist() == [2 * count, 2 * count]
+        same(cpu, gpu)
+
+
 @pytest.mark.parametrize("kernel", SPHERE_KERNELS)
 def test_growth(kernel: str) -> None:
     """A dense bed and a long step make buffers grow during a step, in some of the envs."""
