@@ -17,6 +17,8 @@ import os
 import platform
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +109,11 @@ def main() -> None:
         env.reset(seed=seed)
     env.close()
     jobs = [(task, driver, seed, arguments) for seed in range(args.seeds) for driver in (args.policy, "random")]
-    with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
-        results = pool.map(play, jobs, chunksize=1)
+    try:
+        with ProcessPoolExecutor(args.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+            results = list(pool.map(play, jobs))
+    except BrokenProcessPool:
+        raise SystemExit("a process that played an episode ended, killed or out of memory: try fewer --jobs") from None
 
     measure = entry_of(task).measure
     print(f"{task}, {args.policy}, {', '.join(f'{name} {value}' for name, value in arguments.items())}")

@@ -224,6 +224,14 @@ def test_the_expert_table(folder: Path) -> None:
     assert table["task"] == SWEEP and table["summary"]["measure"] == "share" and table["summary"]["expert_mean"] > 0.8
 
 
+def test_an_expert_table_whose_process_dies(folder: Path) -> None:
+    """It ends and says so, instead of waiting for the episode."""
+    (folder / "dying.py").write_text("import os\n\n\ndef policy(env):\n    os._exit(3)\n")
+    words = [SWEEP, "--grains", "60", "--seeds", "1", "--jobs", "1", "--out", "tables", "--policy", "dying:policy"]
+    with pytest.raises(AssertionError, match="ended, killed or out of memory"):
+        run("benchmarks/expert_table.py", words, folder)
+
+
 def test_it_is_trained_resumed_and_played(folder: Path, sweep: Any) -> None:
     pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
     words = ["--envs", "2", "--grains", "60", "--rollout", "4", "--batch", "4", "--epochs", "1", "--episodes", "1"]

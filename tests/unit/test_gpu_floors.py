@@ -1,0 +1,39 @@
+"""The least times of promised scenes on a GPU (tools/gpu_floors.py)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+
+from testbed.emulated import ROOT
+from testbed.traffic import BEDS
+
+sys.path.insert(0, str(ROOT / "tools"))
+import gpu_floors
+
+
+def test_floors() -> None:
+    """Bytes over rates, instructions of warps over those of all schedulers, meetings by the time of each."""
+    gpu = gpu_floors.Gpu(memory=2e12, second=4e12, issue=1e12, meeting=1e-6)
+    promise = gpu_floors.Promise(grains=1_000_000, instructions=320, meetings=3, target=1.0, measured=1.0)
+    counts = {"missed": 1000.0, "cold": 8000.0, "contacts": 6.0, "beside": 20.0}
+    floors = gpu_floors.floors(counts, promise, gpu)
+    assert floors == pytest.approx({"memory": 500.0, "second level": 2000.0, "sweeps": 300.0, "meetings": 50.0})
+    alone = gpu_floors.Promise(grains=1, instructions=320, meetings=0, target=1.0, measured=1.0)
+    assert gpu_floors.floors(counts, alone, gpu)["meetings"] == 0.0
+    assert gpu_floors.PROMISES.keys() == BEDS.keys()
+
+
+@pytest.mark.full
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each promised scene has its counts, for both GPUs."""
+    if not shutil.which("g++"):
+        pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
+    assert gpu_floors.main() == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if " H200 " in line or " H100 " in line]
+    assert len(rows) == 2 * len(BEDS)
+    for row in rows:
+        cold, missed, beside = (float(word) for word in row[16:].split()[:3])
+        assert 0.0 < missed < cold and (beside > 0.0) != row.startswith("1,024")
