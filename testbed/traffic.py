@@ -23,6 +23,7 @@ from testbed.continuum import kneaded, stirred
 from testbed.heaps import STEP, blade_pose, trough
 from testbed.instrumented import ROOT, build, lines, load, measure
 from testbed.planar import pile
+from testbed.standard import wide_bed
 
 #: bytes of a sector
 SECTOR = 32
@@ -117,19 +118,17 @@ WIDE = {
 }
 
 
-def bed(layers: int) -> gg.Scene:
+def _bed() -> gg.Scene:
     """A settled bed of 1,000 grains, endless in x and y: as large ones are, grain by grain."""
-    from benchmarks.gpu import drives
-
-    return drives.bed(1000, layers, "cpu")
+    return wide_bed((1, 1), 10, "cpu")
 
 
 #: the beds that speeds are promised for (tools/gpu_floors.py), with what a grain of them has of the second-level cache
 BEDS = {
-    "1 x 50,000": Measurement(lambda: bed(10), "team", substeps=2, cache=1000.0),
-    "1 x 500,000": Measurement(lambda: bed(10), "team", substeps=2, cache=100.0),
-    "148 x 10,000": Measurement(lambda: bed(10), "team", substeps=2, cache=76.0),  # 66 teams at a time
-    "1,024 x 1,000": Measurement(lambda: bed(10), "block", substeps=2),
+    "1 x 50,000": Measurement(_bed, "team", substeps=2, cache=1000.0),
+    "1 x 500,000": Measurement(_bed, "team", substeps=2, cache=100.0),
+    "148 x 10,000": Measurement(_bed, "team", substeps=2, cache=76.0),  # 66 teams at a time
+    "1,024 x 1,000": Measurement(_bed, "block", substeps=2),
 }
 
 

@@ -1,10 +1,12 @@
-"""cuda_loops.py: instructions of the loops in which step kernels solve contacts, on their longest path.
+"""cuda_loops.py: instructions of the loops in which step kernels solve contacts, on their longest path; calls.
 
     python tools/cuda_loops.py [--kernel NAME] [FILE]
 
 FILE is what nvcc made: an extension, an object or a cubin (none: the extension in granular_gym). A loop is named where
 no other is within it, and where it reads memory and takes at least one root and one reciprocal: the length of an
-impulse, and what bounds it, as each contact of a sweep asks for. Needs cuobjdump and nvdisasm, of the CUDA toolkit or
+impulse, and what bounds it, as each contact of a sweep asks for; "around" is the longest path of the loop around it,
+of which it takes part once. Calls are those of functions of the engine, which are part of what is counted, and generic
+accesses those through pointers to any memory. Needs cuobjdump and nvdisasm, of the CUDA toolkit or
 of PyPI (nvidia-cuda-cuobjdump, nvidia-cuda-nvdisasm).
 """
 
@@ -27,7 +29,7 @@ KINDS = {
     "shared": r"(LDS|STS|ATOMS)\b",
     "moves": r"(MOV|IMAD\.MOV|CS2R)\b",
 }
-COLUMNS = ("longest path", "all", *KINDS)
+COLUMNS = ("longest path", "around", "all", *KINDS)
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,13 @@ class Function:
         return self.labels.get(found.group(1)) if found else None
 
     def loops(self) -> list[tuple[int, int]]:
-        """First and last instruction of every loop that has no other within it."""
+        """First and last instruction of every loop."""
         ends: dict[int, int] = {}
         for at in range(len(self.code)):
             to = self.branch(at)
             if to is not None and to <= at:
                 ends[to] = max(ends.get(to, at), at)
-        found = sorted(ends.items())
-        return [
-            (begin, end)
-            for begin, end in found
-            if not any(begin <= b and e <= end and (b, e) != (begin, end) for b, e in found)
-        ]
+        return sorted(ends.items())
 
     def longest(self, begin: int, end: int) -> int:
         """Instructions on the longest way through a loop, from its first to its last one."""
@@ -95,13 +92,23 @@ def count(code: list[str], pattern: str) -> int:
 
 def solving(function: Function) -> list[dict[str, int]]:
     """The loops of a kernel that solve contacts: COLUMNS."""
-    rows = []
-    for begin, end in function.loops():
+    rows, loops = [], function.loops()
+    for begin, end in loops:
         code = function.code[begin : end + 1]
-        if count(code, r"MUFU\.RSQ\b") and count(code, r"MUFU\.RCP\b") and count(code, r"LDG\b"):
+        others = [loop for loop in loops if loop != (begin, end)]
+        inner = not any(begin <= b and e <= end for b, e in others)
+        if inner and count(code, r"MUFU\.RSQ\b") and count(code, r"MUFU\.RCP\b") and count(code, r"LDG\b"):
+            around = min(((e - b, b, e) for b, e in others if b <= begin and end <= e), default=(0, begin, end))
             kinds = {name: count(code, pattern) for name, pattern in KINDS.items()}
-            rows.append({"longest path": function.longest(begin, end), "all": len(code), **kinds})
+            paths = {"longest path": function.longest(begin, end), "around": function.longest(*around[1:])}
+            rows.append({**paths, "all": len(code), **kinds})
     return rows
+
+
+def calls(function: Function) -> tuple[int, int]:
+    """Calls of functions of the engine, and generic accesses."""
+    called = sum("CALL" in text and "$__internal" not in text for text in function.code)
+    return called, count(function.code, r"(LD|ST|ATOM)\.")
 
 
 def tool(name: str) -> str:
@@ -145,13 +152,12 @@ def main(arguments: list[str] | None = None) -> int:
         for function in functions(text):
             rows = solving(function) if options.kernel in function.name else []
             if rows:
-                print(f"{name}, {function.name}\n" + "".join(f"{column:>14}" for column in COLUMNS))
+                print(f"{name}, {function.name}: {calls(function)[0]} calls, {calls(function)[1]} generic accesses")
+                print("".join(f"{column:>14}" for column in COLUMNS))
                 print("\n".join("".join(f"{row[column]:>14}" for column in COLUMNS) for row in rows), end="\n\n")
                 some = True
-    print(
-        "" if some else f"{options.file} has no such loop in kernels named {options.kernel}",
-        end="\n" if not some else "",
-    )
+    if not some:
+        print(f"{options.file} has no such loop in kernels named {options.kernel}")
     return 0 if some else 1
 
 

@@ -6,22 +6,27 @@ Runs a bed of 1,000 grains on the emulator with its instrument (testbed/traffic.
 promised scene do, and prints per grain and substep the bytes that leave a multiprocessor and those that a second-level
 cache misses, and how often blocks meet; and, for an H200 and an H100, the least time by each: memory, second-level
 cache, the instructions of sweeps alone, meetings. A step takes no less than the largest of them, and no more than their
-sum and what waits in between. Rates were measured on an H200 (benchmarks.gpu limits); those of an H100 follow from its
-data sheet.
+sum and what waits in between. Rates, and the times beside them, are those that make gpu measured on an H200; of an H100
+the memory is slower by its data sheet.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.gpu.roofline import BANDWIDTHS  # noqa: E402
+from benchmarks.gpu.targets import TARGETS, Target  # noqa: E402
 from testbed.traffic import BEDS, in_process, totals  # noqa: E402
 
-SWEEPS = 10
+REPORT = ROOT / "benchmarks" / "results" / "NVIDIA_H200" / "report.json"
+SWEEPS, SCHEDULERS = 10, 4
 
 
 @dataclass(frozen=True)
@@ -34,33 +39,39 @@ class Gpu:
     meeting: float
 
 
-#: 132 multiprocessors with four schedulers each; an H100's memory gives 3.35 TB/s for an H200's 4.8
-GPUS = {
-    "H200": Gpu(4.2e12, 4.8e12, 132 * 4 * 1.94e9, 0.91e-6),
-    "H100": Gpu(2.95e12, 4.8e12, 132 * 4 * 1.94e9, 0.91e-6),
-}
-
-
 @dataclass(frozen=True)
 class Promise:
     """A promised scene."""
 
+    target: str  # of TARGETS
     grains: int
     #: of a contact in a sweep (cuda_loops.py); with the loop around it, where threads have one in each colour
     instructions: int
     #: colours after which blocks meet in a sweep
     meetings: int
-    target: float  # [us]
-    measured: float  # on an H200 [us]
 
 
-#: measured by the version of 2026-11-27
 PROMISES = {
-    "1 x 50,000": Promise(50_000, 374, 10, 50.0, 607.9),
-    "1 x 500,000": Promise(500_000, 306, 11, 400.0, 2536.0),
-    "148 x 10,000": Promise(1_480_000, 306, 11, 1000.0, 5679.0),
-    "1,024 x 1,000": Promise(1_024_000, 289, 0, 683.0, 2433.0),
+    "1 x 50,000": Promise("blade", 50_000, 372, 10),
+    "1 x 500,000": Promise("large", 500_000, 304, 11),
+    "148 x 10,000": Promise("wide", 1_480_000, 304, 11),
+    "1,024 x 1,000": Promise("batch", 1_024_000, 289, 0),
 }
+
+
+def gpus(report: dict[str, Any]) -> dict[str, Gpu]:
+    """The GPU that was measured, an H200, and an H100, by their limits."""
+    limits = {row["name"]: row["value"] for row in report["cases"]["limits"]["rows"]}
+    issue = limits["multiprocessors"] * SCHEDULERS * 1e6 * limits["clock"]
+    second, meeting = 1e9 * limits["gather 4 MB"], 1e-6 * limits["team barrier 64 blocks"]
+    memory = 1e9 * limits["copy read and written"] / BANDWIDTHS["H200"]
+    return {name: Gpu(memory * BANDWIDTHS[name], second, issue, meeting) for name in ("H200", "H100")}
+
+
+def promised(target: Target, grains: int) -> float:
+    """The longest substep that keeps a promise [us]; substeps are of 1 ms."""
+    times = {"times_real_time": 1e3 / target.wanted, "grain_steps_per_s": 1e6 * grains / target.wanted}
+    return times.get(target.figure, target.wanted)
 
 
 def floors(counts: dict[str, float], promise: Promise, gpu: Gpu) -> dict[str, float]:
@@ -76,6 +87,7 @@ def floors(counts: dict[str, float], promise: Promise, gpu: Gpu) -> dict[str, fl
 
 def main() -> int:
     """Exit status 0."""
+    report = json.loads(REPORT.read_text())
     print(f"{'scene':<16}{'cold':>7}{'missed':>8}{'beside':>8}{'contacts':>10}  {'GPU':<6}", end="")
     print("".join(f"{name:>14}" for name in ("memory", "second level", "sweeps", "meetings")), end="")
     print(f"{'promised':>10}{'measured':>10}")
@@ -84,11 +96,14 @@ def main() -> int:
         sweeps = measured["phases"]["sweep_colour"].get("team", 0.0)
         counts = {**sums, "contacts": measured["contacts"], "beside": sums["team"] - sweeps}
         promise = PROMISES[name]
-        for gpu, rates in GPUS.items():
+        target = TARGETS[promise.target]
+        (row,) = (row for row in report["cases"][target.case]["rows"] if row["name"] == target.name)
+        took = {"H200": f"{row['us_per_step']['median']:10.0f}"}
+        for gpu, rates in gpus(report).items():
             told = f"{counts['cold']:7.0f}{counts['missed']:8.0f}{counts['beside']:8.1f}{counts['contacts']:10.2f}"
             print(f"{name:<16}{told}  {gpu:<6}", end="")
             print("".join(f"{value:14.0f}" for value in floors(counts, promise, rates).values()), end="")
-            print(f"{promise.target:10.0f}{promise.measured if gpu == 'H200' else float('nan'):10.0f}")
+            print(f"{promised(target, promise.grains):10.0f}{took.get(gpu, '')}")
     return 0
 
 

@@ -40,13 +40,18 @@ def test_loops() -> None:
     """The innermost loop is found, with its longest way; a branch forward skips, and one that always goes ends it."""
     (function,) = cuda_loops.functions(CODE)
     assert function.name == "gg_coloured_step_kernel" and len(function.code) == 15
-    assert [function.code[end] for _, end in function.loops()] == ["@P1 BRA `(.L_inner)", "@P3 BRA `(.L_plain)"]
-    row = {"longest path": 8, "all": 8, "arithmetic": 1, "global": 1, "shared": 1, "moves": 1}
+    ends = [function.code[end] for _, end in function.loops()]
+    assert ends == ["@P3 BRA `(.L_outer)", "@P1 BRA `(.L_inner)", "@P3 BRA `(.L_plain)"]
+    row = {"longest path": 8, "around": 11, "all": 8, "arithmetic": 1, "global": 1, "shared": 1, "moves": 1}
     assert cuda_loops.solving(function) == [row]
     (function,) = cuda_loops.functions(CODE.replace("@P0 BRA", "BRA"))
-    assert cuda_loops.solving(function) == [{**row, "longest path": 5}]
+    assert cuda_loops.solving(function) == [{**row, "longest path": 5, "around": 8}]
     (function,) = cuda_loops.functions(CODE.replace("MUFU.RCP", "MUFU.EX2"))
     assert cuda_loops.solving(function) == []
+    assert cuda_loops.calls(function) == (0, 0)
+    called = CODE.replace("EXIT", "CALL.REL.NOINC `($gg_function)").replace("LDG.E R2", "LD.E R2", 1)
+    (function,) = cuda_loops.functions(called.replace("MOV R1", "CALL.REL `($__internal_1_$div) MOV R1"))
+    assert cuda_loops.calls(function) == (1, 1)
 
 
 def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

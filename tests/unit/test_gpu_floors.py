@@ -17,13 +17,15 @@ import gpu_floors
 def test_floors() -> None:
     """Bytes over rates, instructions of warps over those of all schedulers, meetings by the time of each."""
     gpu = gpu_floors.Gpu(memory=2e12, second=4e12, issue=1e12, meeting=1e-6)
-    promise = gpu_floors.Promise(grains=1_000_000, instructions=320, meetings=3, target=1.0, measured=1.0)
+    promise = gpu_floors.Promise("blade", grains=1_000_000, instructions=320, meetings=3)
     counts = {"missed": 1000.0, "cold": 8000.0, "contacts": 6.0, "beside": 20.0}
     floors = gpu_floors.floors(counts, promise, gpu)
     assert floors == pytest.approx({"memory": 500.0, "second level": 2000.0, "sweeps": 300.0, "meetings": 50.0})
-    alone = gpu_floors.Promise(grains=1, instructions=320, meetings=0, target=1.0, measured=1.0)
+    alone = gpu_floors.Promise("blade", grains=1, instructions=320, meetings=0)
     assert gpu_floors.floors(counts, alone, gpu)["meetings"] == 0.0
     assert gpu_floors.PROMISES.keys() == BEDS.keys()
+    times = [gpu_floors.promised(gpu_floors.TARGETS[p.target], p.grains) for p in gpu_floors.PROMISES.values()]
+    assert times == pytest.approx([50.0, 400.0, 1000.0, 682.67], rel=1e-4)
 
 
 @pytest.mark.full
