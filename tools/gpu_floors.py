@@ -3,15 +3,17 @@
     python tools/gpu_floors.py
 
 Runs a bed of 1,000 grains on the emulator with its instrument (testbed/traffic.py, BEDS), as the kernels of each
-promised scene do, and prints per grain and substep the bytes that leave a multiprocessor and those that a second-level
-cache misses, and how often blocks meet; and, for an H200 and an H100, the least time by each: memory, second-level
-cache, the instructions of sweeps alone, meetings. A step takes no less than the largest of them, and no more than their
-sum and what waits in between. Rates, and the times beside them, are those that make gpu measured on an H200; of an H100
-the memory is slower by its data sheet.
+promised scene do, with the sweeps of the default and with as many as are no less accurate than ten Jacobi iterations,
+and prints per grain and substep the bytes that leave a multiprocessor and those that a second-level cache misses, and
+how often blocks meet; and, for an H200 and an H100, the least time by each: memory, second-level cache, the
+instructions of sweeps alone, meetings. A step takes no less than the largest of them, and no more than their sum and
+what waits in between. Rates, and the times beside them, are those that make gpu measured on an H200; of an H100 the
+memory is slower by its data sheet.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from dataclasses import dataclass
@@ -23,10 +25,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.gpu.roofline import BANDWIDTHS  # noqa: E402
 from benchmarks.gpu.targets import TARGETS, Target  # noqa: E402
-from testbed.traffic import BEDS, in_process, totals  # noqa: E402
+from testbed.traffic import BED_SWEEPS, BEDS, in_process, totals  # noqa: E402
 
 REPORT = ROOT / "benchmarks" / "results" / "NVIDIA_H200" / "report.json"
-SWEEPS, SCHEDULERS = 10, 4
+SCHEDULERS = 4
 
 
 @dataclass(frozen=True)
@@ -74,36 +76,37 @@ def promised(target: Target, grains: int) -> float:
     return times.get(target.figure, target.wanted)
 
 
-def floors(counts: dict[str, float], promise: Promise, gpu: Gpu) -> dict[str, float]:
+def floors(counts: dict[str, float], promise: Promise, gpu: Gpu, sweeps: int) -> dict[str, float]:
     """The least time of a substep by each of its parts [us]; counts: of one grain, and of a team."""
     contacts = 0.5 * counts["contacts"]
     return {
         "memory": 1e6 * promise.grains * counts["missed"] / gpu.memory,
         "second level": 1e6 * promise.grains * counts["cold"] / gpu.second,
-        "sweeps": 1e6 * promise.grains * SWEEPS * contacts * promise.instructions / 32.0 / gpu.issue,
-        "meetings": 1e6 * (counts["beside"] + SWEEPS * promise.meetings) * gpu.meeting if promise.meetings else 0.0,
+        "sweeps": 1e6 * promise.grains * sweeps * contacts * promise.instructions / 32.0 / gpu.issue,
+        "meetings": 1e6 * (counts["beside"] + sweeps * promise.meetings) * gpu.meeting if promise.meetings else 0.0,
     }
 
 
 def main() -> int:
     """Exit status 0."""
     report = json.loads(REPORT.read_text())
-    print(f"{'scene':<16}{'cold':>7}{'missed':>8}{'beside':>8}{'contacts':>10}  {'GPU':<6}", end="")
+    print(f"{'scene':<16}{'sweeps':>8}{'cold':>7}{'missed':>8}{'beside':>8}{'contacts':>10}  {'GPU':<6}", end="")
     print("".join(f"{name:>14}" for name in ("memory", "second level", "sweeps", "meetings")), end="")
     print(f"{'promised':>10}{'measured':>10}")
-    for name, measured in in_process(BEDS).items():
+    beds = in_process(BEDS)
+    for (name, promise), sweeps in itertools.product(PROMISES.items(), BED_SWEEPS):
+        measured = beds[f"{name}, {sweeps} sweeps"]
         sums = totals(measured)
-        sweeps = measured["phases"]["sweep_colour"].get("team", 0.0)
-        counts = {**sums, "contacts": measured["contacts"], "beside": sums["team"] - sweeps}
-        promise = PROMISES[name]
+        within = measured["phases"]["sweep_colour"].get("team", 0.0)
+        counts = {**sums, "contacts": measured["contacts"], "beside": sums["team"] - within}
         target = TARGETS[promise.target]
         (row,) = (row for row in report["cases"][target.case]["rows"] if row["name"] == target.name)
-        took = {"H200": f"{row['us_per_step']['median']:10.0f}"}
+        took = {("H200", BED_SWEEPS[0]): f"{row['us_per_step']['median']:10.0f}"}
         for gpu, rates in gpus(report).items():
             told = f"{counts['cold']:7.0f}{counts['missed']:8.0f}{counts['beside']:8.1f}{counts['contacts']:10.2f}"
-            print(f"{name:<16}{told}  {gpu:<6}", end="")
-            print("".join(f"{value:14.0f}" for value in floors(counts, promise, rates).values()), end="")
-            print(f"{promised(target, promise.grains):10.0f}{took.get(gpu, '')}")
+            print(f"{name:<16}{sweeps:8}{told}  {gpu:<6}", end="")
+            print("".join(f"{value:14.0f}" for value in floors(counts, promise, rates, sweeps).values()), end="")
+            print(f"{promised(target, promise.grains):10.0f}{took.get((gpu, sweeps), '')}")
     return 0
 
 

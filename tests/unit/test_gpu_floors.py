@@ -7,11 +7,14 @@ import sys
 
 import pytest
 
+import granular_gym as gg
 from testbed.emulated import ROOT
-from testbed.traffic import BEDS
+from testbed.traffic import BED_SWEEPS, BEDS
 
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path += [str(ROOT), str(ROOT / "tools")]
 import gpu_floors
+
+from benchmarks.gpu.targets import EQUAL_SWEEPS
 
 
 def test_floors() -> None:
@@ -19,11 +22,12 @@ def test_floors() -> None:
     gpu = gpu_floors.Gpu(memory=2e12, second=4e12, issue=1e12, meeting=1e-6)
     promise = gpu_floors.Promise("blade", grains=1_000_000, instructions=320, meetings=3)
     counts = {"missed": 1000.0, "cold": 8000.0, "contacts": 6.0, "beside": 20.0}
-    floors = gpu_floors.floors(counts, promise, gpu)
+    floors = gpu_floors.floors(counts, promise, gpu, sweeps=10)
     assert floors == pytest.approx({"memory": 500.0, "second level": 2000.0, "sweeps": 300.0, "meetings": 50.0})
     alone = gpu_floors.Promise("blade", grains=1, instructions=320, meetings=0)
-    assert gpu_floors.floors(counts, alone, gpu)["meetings"] == 0.0
-    assert gpu_floors.PROMISES.keys() == BEDS.keys()
+    assert gpu_floors.floors(counts, alone, gpu, sweeps=10)["meetings"] == 0.0
+    assert {f"{scene}, {n} sweeps" for scene in gpu_floors.PROMISES for n in BED_SWEEPS} == BEDS.keys()
+    assert (gg.Solver().iterations, EQUAL_SWEEPS) == BED_SWEEPS
     times = [gpu_floors.promised(gpu_floors.TARGETS[p.target], p.grains) for p in gpu_floors.PROMISES.values()]
     assert times == pytest.approx([50.0, 400.0, 1000.0, 682.67], rel=1e-4)
 
@@ -37,5 +41,5 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line for line in capsys.readouterr().out.splitlines() if " H200 " in line or " H100 " in line]
     assert len(rows) == 2 * len(BEDS)
     for row in rows:
-        cold, missed, beside = (float(word) for word in row[16:].split()[:3])
+        cold, missed, beside = (float(word) for word in row[24:].split()[:3])
         assert 0.0 < missed < cold and (beside > 0.0) != row.startswith("1,024")
