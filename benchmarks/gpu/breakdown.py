@@ -121,7 +121,7 @@ def phases(run: Run) -> Iterator[Row]:
             row["phases_us"] = parts
             row["us_per_step"] = sum(parts.values())
             row.update(measure.quality(drive.world))
-            row["iterations"] = drive.world.solver.iterations
+            row.update({"iterations": drive.world.solver.iterations, "solver_mode": drive.world.solver.mode})
             row["roofline_us"] = 1e6 * run.roofline(row)
             row.update({f"{name}_us": us for name, us in sorted(parts.items(), key=lambda item: -item[1])[:7]})
         finally:

@@ -102,11 +102,10 @@ class Run:
     def roofline(self, row: Row) -> float:
         """Memory-bound time of one substep of a row's grains [s]; adds the data it follows from to the row."""
         rate, row["bandwidth_of"] = roofline.bandwidth(self.gpu)
-        row["bytes_per_grain_step"] = roofline.bytes_per_grain(
-            row["contacts_per_grain"], row["iterations"], row.get("rolling", False)
-        )
+        contacts, rolling, mode = row["contacts_per_grain"], row.get("rolling", False), row["solver_mode"]
+        row["bytes_per_grain_step"] = roofline.bytes_per_grain(contacts, row["iterations"], rolling, mode)
         grains = row["grains"] * row["envs"]
-        row["working_set_mb"] = 1e-6 * grains * roofline.resident(row["contacts_per_grain"], row.get("rolling", False))
+        row["working_set_mb"] = 1e-6 * grains * roofline.resident(contacts, rolling, mode)
         return grains * row["bytes_per_grain_step"] / rate
 
 
@@ -151,6 +150,7 @@ def _subject(name: str, build: Callable[[], Driven], facts: Row) -> Subject:
         facts.update({"grains": drive.world.grain_count, "envs": drive.world.env_count})
         rolling = drive.world._core.get_materials()[0][..., 2].max(initial=0.0) > 0.0
         facts["rolling"] = bool(rolling) and drive.world.solver.mode in CONVERGENT
+        facts["solver_mode"] = drive.world.solver.mode
         return drive
 
     def look(drive: Driven) -> Row:

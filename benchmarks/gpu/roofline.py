@@ -2,8 +2,8 @@
 
 Counts the bytes that the phases of a substep must move, each array once per phase and data of neighbours once per
 grain, and divides by the bandwidth of the GPU's memory. A step is slower by what this leaves out: arithmetic, barriers,
-gathers that miss the caches, lists padded to the longest of sixteen, building of lists. It may be faster where its
-arrays fit into the second-level cache (50 MB on an H100 or H200).
+gathers that miss the caches, padding, building of lists. It may be faster where its arrays fit into the second-level
+cache (50 MB on an H100 or H200), or bodies into shared memory.
 
 The sizes of arrays are read from csrc/state. Uses the standard library only.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 STATE = Path(__file__).resolve().parents[2] / "csrc" / "state"
@@ -20,96 +21,199 @@ LANES, BODY = 16, 8  # GG_LANES, GG_BODY
 #: bandwidth of the memory [B/s], by a word in the name of the GPU
 BANDWIDTHS = {"H200": 4.8e12, "H100": 3.35e12, "A100": 2.0e12}
 DEFAULT = "H200"
+DEFAULT_MODE = "gauss_seidel"
 
-#: arrays of grains and slices that each phase reads, and that it writes; bodies and positions are moved as a whole
-GRAINS: dict[str, tuple[str, str]] = {
-    "predict": ("grain_id body_a velocity_error position built_position", "body_a velocity_error slice_stats"),
+#: arrays by phase: those that it reads, and those that it writes
+Arrays = dict[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Law:
+    """What the phases of a law move. Bodies and positions are moved as a whole.
+
+    Attributes:
+        grains: arrays of grains and slices.
+        contacts: likewise arrays of contacts; of candidates only those that became contacts are counted.
+        sides: how many of the two grains of a contact read it.
+        iterated: the phases of an iteration.
+        late: of these, phases that the first iteration does without, and arrays that it does not read.
+    """
+
+    grains: Arrays
+    contacts: Arrays
+    sides: int
+    iterated: tuple[str, ...]
+    late: tuple[str, ...]
+
+
+#: phases that the laws share
+COMMON: Arrays = {
+    "predict": (
+        "grain_id body_a velocity_error position built_position",
+        "body_a velocity_error velocity slice_stats",
+    ),
     "count_contacts": (
         "grain_id position candidate_first candidate_count body_a",
         "active next_count next_tool_count count_over_mass slice_parts slice_rows slice_tool_contacts",
     ),
     "allocate_contacts": ("slice_rows slice_tool_contacts", "slice_first_row slice_first_tool_body"),
-    "list_contacts": (
-        "grain_id material active candidate_first candidate_count contact_first contact_count next_count "
-        "next_tool_count slice_first_row slice_rows",
-        "next_first",
-    ),
-    "prepare_contacts": (
-        "position body_a count_over_mass slice_first_row slice_rows",
-        "correction start_velocity velocity body_b slice_stats",
-    ),
-    "iterate": ("body_a start_velocity velocity slice_first_row slice_rows", "body_b velocity slice_stats"),
-    "project_tools": ("next_tool_count", ""),
-    "load_tools": ("next_tool_count", ""),
-    "integrate": (
-        "next_first next_count next_tool_count grain_id velocity body_a position correction",
-        "contact_first contact_count tool_contact_count body_a position slice_stats",
-    ),
 }
-#: likewise arrays of contacts; of candidates only those that became contacts are counted
-CONTACTS: dict[str, tuple[str, str]] = {
-    "count_contacts": ("candidate", ""),
-    "list_contacts": (
-        "candidate key_a impulse_a roll_a",
-        "key_b other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
-    ),
-    "prepare_contacts": (
-        "other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
-        "effective_mass bias normal impulse_b roll_limit roll_weight roll_b",
-    ),
-    # the previous iterate, which is overwritten, is read in all iterations but the first
-    "iterate": (
-        "other_body normal effective_mass bias friction impulse_a impulse_b roll_a roll_b roll_weight roll_limit",
-        "impulse_b roll_b",
-    ),
-}
+JACOBI = Law(
+    grains={
+        **COMMON,
+        "list_contacts": (
+            "grain_id material active candidate_first candidate_count contact_first contact_count next_count "
+            "next_tool_count slice_first_row slice_rows",
+            "next_first",
+        ),
+        "prepare_contacts": (
+            "position body_a count_over_mass slice_first_row slice_rows",
+            "correction start_velocity velocity body_b slice_stats",
+        ),
+        "iterate": ("body_a start_velocity velocity slice_first_row slice_rows", "body_b velocity slice_stats"),
+        "project_tools": ("next_tool_count", ""),
+        "load_tools": ("next_tool_count", ""),
+        "integrate": (
+            "next_first next_count next_tool_count grain_id velocity body_a position position_error correction",
+            "contact_first contact_count tool_contact_count body_a position position_error slice_stats",
+        ),
+    },
+    contacts={
+        "count_contacts": ("candidate", ""),
+        "list_contacts": (
+            "candidate key_a impulse_a roll_a",
+            "key_b other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
+        ),
+        "prepare_contacts": (
+            "other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
+            "effective_mass bias normal impulse_b roll_limit roll_weight roll_b",
+        ),
+        "iterate": (
+            "other_body normal effective_mass bias friction impulse_a impulse_b roll_a roll_b roll_weight roll_limit",
+            "impulse_b roll_b",
+        ),
+    },
+    sides=2,
+    iterated=("iterate",),
+    late=("impulse_a", "roll_a"),  # the iterate before the last, which is overwritten
+)
+COLOURED = Law(
+    grains={
+        **COMMON,
+        "coloured_list": (
+            "grain_id active candidate_first candidate_count contact_first contact_count next_count next_tool_count "
+            "slice_first_row slice_first_tool_body",
+            "next_first",
+        ),
+        "colour_contacts": ("next_first next_count colours material", "colours uncoloured_first"),
+        "open_bodies": ("body_a colours", "body_b start_velocity shift"),
+        "prepare_colour": ("position body_b body_a shift colours", "body_a shift"),
+        "advance_bodies": ("body_a body_b", "body_a body_b"),
+        "sweep_colour": ("body_a", "body_a"),
+        "note_change": ("body_a body_b", ""),
+        "note_overlaps": ("", "slice_stats"),
+        "coloured_load_tools": ("next_tool_count", ""),
+        "coloured_integrate": (
+            "grain_id position position_error body_a next_first next_count next_tool_count shift",
+            "position position_error contact_first contact_count tool_contact_count slice_stats",
+        ),
+    },
+    contacts={
+        "count_contacts": ("candidate", ""),
+        "coloured_list": ("candidate key_a link_a", "key_b link_b list_body list_owner"),
+        "colour_contacts": (
+            "list_body link_b key_b",
+            "link_b first_body other_body contact_pair contact_from colour_contact",
+        ),
+        "prepare_colour": (
+            "first_body other_body contact_pair contact_from impulse_a roll_a colour_contact push",
+            "normal effective_mass bias friction impulse_b overlap push roll_b roll_weight roll_limit",
+        ),
+        "sweep_colour": (
+            "first_body other_body normal effective_mass bias friction impulse_a impulse_b "
+            "roll_a roll_b roll_weight roll_limit",
+            "impulse_b roll_b",
+        ),
+        "note_overlaps": ("other_body overlap", ""),
+    },
+    sides=1,
+    iterated=("advance_bodies", "sweep_colour"),
+    late=("advance_bodies", "impulse_a", "roll_a"),
+)
+#: by mode
+LAWS = {"gauss_seidel": COLOURED, "jacobi": JACOBI}
 
 
 @functools.lru_cache(maxsize=1)
 def widths() -> dict[str, float]:
     """Bytes of each array per grain; of arrays of contacts per contact."""
     found: dict[str, float] = {}
-    fields = "".join((STATE / name).read_text() for name in ("fields.h", "spheres.h", "planar.h"))
+    fields = "".join((STATE / name).read_text() for name in ("fields.h", "spheres.h", "coloured.h"))
     for kind, name, count in re.findall(r"^ +X\((\w+), (\w+), (.+?), (?:STATE|SCRATCH)\)", fields, re.M):
         size = float(SIZES.get(kind, 0))
         unit, _, times = count.replace(" ", "").partition("*")
-        if unit in ("d->slots", "d->listed", "d->candidate_cap"):
+        rows = float(times.partition("*")[2] or 1) if times.startswith("GG_LANES") else 0.0
+        if unit in ("d->slots", "d->listed", "d->candidate_cap", "d->coloured.slots", "d->coloured.firsts"):
             found[name] = size * float(times or 1)
         elif unit in ("d->bodies", "d->listed_bodies"):
             found[name] = size * BODY
-        elif unit in ("d->contact_rows", "d->spheres.roll_rows"):
-            found[name] = size * float(times.partition("*")[2] or 1)
+        elif unit in ("d->contact_rows", "d->coloured.rows", "d->coloured.pushes", "d->spheres.roll_rows"):
+            found[name] = size * rows
+        elif unit == "d->coloured.found":
+            found[name] = size * 2.0  # an entry at each of the two grains of a contact
         elif unit == "d->slices":
             found[name] = size / LANES
     return found
 
 
-def _moved(phase: str, names: tuple[str, str], rolling: bool) -> float:
-    return sum(widths()[name] for part in names for name in part.split() if rolling or not name.startswith("roll"))
+def moved(law: Law, phase: str, contacts: float, rolling: bool = False, first: bool = False) -> float:
+    """Least bytes that a phase moves per grain, each array once for reading and once for writing.
+
+    Args:
+        law: of LAWS.
+        phase: of the law.
+        contacts: per grain, each pair counted at both grains, without contacts with tools.
+        rolling: with rolling friction.
+        first: in the first iteration.
+    """
+    without = law.late if first and phase in law.iterated else ()
+    if phase in without:
+        return 0.0
+
+    def bytes_of(arrays: Arrays) -> float:
+        reads, writes = (part.split() for part in arrays.get(phase, ("", "")))
+        names = [*(name for name in reads if name not in without), *writes]
+        return sum(widths()[name] for name in names if rolling or not name.startswith("roll"))
+
+    return bytes_of(law.grains) + 0.5 * law.sides * contacts * bytes_of(law.contacts)
 
 
-def bytes_per_grain(contacts: float, iterations: int, rolling: bool = False) -> float:
+def bytes_per_grain(contacts: float, iterations: int, rolling: bool = False, mode: str = DEFAULT_MODE) -> float:
     """Least bytes that one substep moves per grain.
 
     Args:
         contacts: per grain, each pair counted at both grains, without contacts with tools.
         iterations: of the contact solver.
         rolling: with rolling friction.
+        mode: of the solver.
     """
+    law = LAWS[mode]
     total = 0.0
-    for phase, names in GRAINS.items():
-        each = _moved(phase, names, rolling) + contacts * _moved(phase, CONTACTS.get(phase, ("", "")), rolling)
-        total += each * (iterations if phase == "iterate" else 1)
-    first = widths()["impulse_a"] + (widths()["roll_a"] if rolling else 0.0)
-    return total - contacts * first
+    for phase in law.grains:
+        total += moved(law, phase, contacts, rolling, first=True)
+        total += (iterations - 1) * moved(law, phase, contacts, rolling) if phase in law.iterated else 0.0
+    return total
 
 
-def resident(contacts: float, rolling: bool = False) -> float:
+def resident(contacts: float, rolling: bool = False, mode: str = DEFAULT_MODE) -> float:
     """Bytes per grain that the iterations use; the roofline holds where all of them do not fit into a cache."""
-    names = {name for table in (GRAINS, CONTACTS) for part in table["iterate"] for name in part.split()}
-    size = {name: widths()[name] for name in names if rolling or not name.startswith("roll")}
-    beside = set(" ".join(CONTACTS["iterate"]).split())
-    return sum(bytes_ * (contacts if name in beside else 1.0) for name, bytes_ in size.items())
+    law = LAWS[mode]
+
+    def bytes_of(arrays: Arrays) -> float:
+        names = {name for phase in law.iterated for part in arrays.get(phase, ()) for name in part.split()}
+        return sum(widths()[name] for name in names if rolling or not name.startswith("roll"))
+
+    return bytes_of(law.grains) + 0.5 * law.sides * contacts * bytes_of(law.contacts)
 
 
 def bytes_per_image(pixels: int, grains: int) -> float:

@@ -127,6 +127,7 @@ def bulldozer(run: Run) -> Iterator[Row]:
         row = overhead.batch_quality(last["infos"], grains)
         row.update({"grains": grains, "envs": envs.num_envs, "dt": PACE.dt, "output": output})
         row.update({"substeps": PACE.substeps, "iterations": PACE.iterations, "rolling": True})
+        row["solver_mode"] = envs.task.world.solver.mode
         images = envs.task.images.values()
         row["pixels"] = sum(image.camera.height * image.camera.width for image in images)
         row["images"] = len(images)

@@ -9,11 +9,12 @@ import pytest
 
 import granular_gym as gg
 from testbed.emulated import ROOT
-from testbed.traffic import BED_SWEEPS, BEDS
+from testbed.traffic import BED_SWEEPS, BEDS, in_process
 
 sys.path += [str(ROOT), str(ROOT / "tools")]
 import gpu_floors
 
+from benchmarks.gpu import roofline
 from benchmarks.gpu.targets import EQUAL_SWEEPS
 
 
@@ -43,3 +44,21 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     for row in rows:
         cold, missed, beside = (float(word) for word in row[24:].split()[:3])
         assert 0.0 < missed < cold and (beside > 0.0) != row.startswith("1,024")
+
+
+@pytest.mark.full
+def test_least_bytes() -> None:
+    """No phase of a bed moves less than its roofline says; those that gather nothing, hardly more."""
+    if not shutil.which("g++"):
+        pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
+    scene, sweeps = next(iter(BEDS)), BED_SWEEPS[0]
+    measured = in_process([scene])[scene]
+    law = roofline.COLOURED
+    for phase in law.grains:
+        least = roofline.moved(law, phase, measured["contacts"], first=True)
+        if phase in law.iterated:
+            least += (sweeps - 1) * roofline.moved(law, phase, measured["contacts"])
+        moves = sum(measured["phases"][phase][side] for side in ("read", "written"))
+        assert least <= 1.01 * moves, phase
+        if phase in ("predict", "open_bodies", "advance_bodies", "coloured_integrate"):
+            assert moves < 1.25 * least, phase

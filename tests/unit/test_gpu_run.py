@@ -253,15 +253,24 @@ def test_roofline() -> None:
 
     widths = roofline.widths()
     assert (widths["body_a"], widths["position"], widths["impulse_a"], widths["other_body"]) == (32.0, 16.0, 12.0, 4.0)
-    every = (*roofline.GRAINS.values(), *roofline.CONTACTS.values())
-    named = {name for table in every for part in table for name in part.split()}
-    assert named <= widths.keys(), named - widths.keys()
-    one, two = (roofline.bytes_per_grain(5.0, count) for count in (1, 2))
-    # an iteration of a grain with five contacts: rows, velocities, and 64 bytes a contact; 12 fewer in the first one
-    assert two - one == pytest.approx(139.0 + 5.0 * 64.0)
-    assert roofline.bytes_per_grain(5.0, 1, rolling=True) > one
     phases = set(gg.Scene(((0, 0, 0), (1, 1, 1))).build(device="cpu").profile(False))
-    assert roofline.GRAINS.keys() | roofline.CONTACTS.keys() <= phases
+    for law in roofline.LAWS.values():
+        every = (*law.grains.values(), *law.contacts.values())
+        named = {name for table in every for part in table for name in part.split()}
+        assert named <= widths.keys(), named - widths.keys()
+        assert {*law.contacts, *law.iterated} <= law.grains.keys() <= phases
+        assert all(name in named or name in law.iterated for name in law.late)
+
+    def iteration(mode: str, count: int, **more: bool) -> float:
+        one, two = (roofline.bytes_per_grain(6.0, n, mode=mode, **more) for n in (count, count + 1))
+        return two - one
+
+    # of Jacobi rows, velocities, and 64 bytes a contact, 12 fewer in the first one; of coloured Gauss-Seidel bodies
+    # twice, and 68 bytes of half as many
+    assert iteration("jacobi", 1) == pytest.approx(139.0 + 6.0 * 64.0)
+    assert iteration("gauss_seidel", 1) == iteration("gauss_seidel", 2) == pytest.approx(6.0 * 32.0 + 3.0 * 68.0)
+    assert iteration("gauss_seidel", 1, rolling=True) == pytest.approx(6.0 * 32.0 + 3.0 * 112.0)
+    assert roofline.resident(6.0) == pytest.approx(64.0 + 3.0 * 68.0 - 3.0 * 12.0)
     assert roofline.expected("overhead_1") is None
     assert roofline.expected("blade") == pytest.approx(5e4 * roofline.bytes_per_grain(6.4, 10) / 4.8e6)
     assert roofline.bandwidth("NVIDIA H200 NVL") == (4.8e12, "H200")
