@@ -284,7 +284,7 @@ class SiloTask(GoalTask):
         sand = [self._add_sand(scene, name) for name in self.grain]
         steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         glass = scene.add_material(density=2500.0, friction=0.1, name="glass")
-        rolling = self.form.rolling(0.05)
+        rolling = 0.0 if self.upright.planar else self.form.rolling(0.05)
         for material in sand:
             scene.set_pair(material, steel, friction=0.25, restitution=0.0, rolling_friction=rolling)
             scene.set_pair(material, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)

@@ -179,15 +179,15 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* mean force and torque over the last step. item: component of a tool of an env */
+/* mean force and torque over the last step of the env. item: component of a tool of an env */
 GG_FN void gg_access_read_wrench(const gg_view *v, int64_t e, int64_t i) {
     int64_t all = v->dims.tool_count * 6, walls = GG_WALL_COUNT * 6;
     int wall = i < walls;
     float *out = wall ? v->access.wall_wrench : v->access.wrench;
     if (out) {
-        double sum = v->wrench[e * all + i];
+        double duration = (double)v->env[e].wrench_dt * v->env[e].wrench_substeps;
         out[wall ? e * walls + i : e * (all - walls) + i - walls] =
-            v->access.duration > 0.0 ? (float)(sum / v->access.duration) : 0.0f;
+            duration > 0.0 ? (float)(v->wrench[e * all + i] / duration) : 0.0f;
     }
 }
 

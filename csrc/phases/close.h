@@ -22,6 +22,7 @@ GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
         env->stats.diverged = diverged;
         gg_wrenches_clear(v, e);
         env->wrench_substeps = 0;
+        env->wrench_dt = v->params.dt;
         gg_sleep_lull(v, e, disturbed);
     }
     env->substeps_done = 0;

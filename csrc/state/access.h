@@ -32,7 +32,6 @@ typedef struct gg_access {
     int32_t keep_impulses;                         /* setting grains leaves stored impulses and `diverged` */
     const float *move;                             /* (envs, 4) translation [m], yaw [rad] */
     float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
-    double duration;                               /* of the last step [s] */
     const float *boxes;                            /* (env_count, box_count, 6) lower, upper [m] */
     int64_t box_count;                             /* boxes of an env */
     int64_t *box_grains;                           /* (env_count, box_count) */

@@ -46,6 +46,7 @@ typedef struct gg_env {
     int32_t restless;        /* it was not at rest in a substep of this step */
     int32_t asleep;          /* the env sleeps in this step */
     int32_t wrench_substeps; /* over which the wrenches are summed */
+    float wrench_dt;         /* of each of these [s] */
     int32_t live_slices;     /* the first ones, which hold all grains but those deep asleep */
     int32_t live_before;     /* the same before the lists were built in this substep */
     int32_t awake;           /* grains that are awake */

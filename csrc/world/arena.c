@@ -1,4 +1,5 @@
 /* arena.c: one allocation for all fields of a world, laid out by the list of fields; it grows between substeps only. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../contact/cells.h"
@@ -157,21 +158,29 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
     return status;
 }
 
-/* Moves the lists of an env that need not be built again to where they begin with these capacities, none of which has
- * shrunk: from the last on, so that none is overwritten. */
-static void move_lists(const gg_params *p, gg_view *host, int64_t e, const int32_t *per_grain) {
+/* Moves the lists of an env that need not be built again to where they begin with these capacities. Those of a state lie
+ * as the world that saved it laid them: some may move back. lists: room for those of an env. */
+static void move_lists(const gg_params *p, gg_view *host, int64_t e, const int32_t *per_grain, int32_t *lists) {
     const gg_dims *d = &host->dims;
-    int64_t first = e * d->slots, live = gg_live_slots(host, e), to = 0;
-    int32_t *lists = host->candidate + e * d->candidate_cap;
-    for (int64_t i = 0; i < live; i++) {
-        to += host->grain_id[first + i] < 0 ? 0 : per_grain[gg_size_class_of(p, host->position[first + i].w)];
-    }
-    for (int64_t i = live - 1; i >= 0; i--) {
-        int64_t at = first + i;
-        to -= host->grain_id[at] < 0 ? 0 : per_grain[gg_size_class_of(p, host->position[at].w)];
-        memmove(lists + to, lists + host->candidate_first[at], sizeof *lists * (size_t)host->candidate_count[at]);
+    int64_t live = gg_live_slots(host, e), to = 0;
+    int32_t *own = host->candidate + e * d->candidate_cap;
+    for (int64_t at = e * d->slots; at < e * d->slots + live; at++) {
+        memcpy(lists + to, own + host->candidate_first[at], sizeof *lists * (size_t)host->candidate_count[at]);
         host->candidate_first[at] = (int32_t)to;
+        to += host->grain_id[at] < 0 ? 0 : per_grain[gg_size_class_of(p, host->position[at].w)];
     }
+    memcpy(own, lists, sizeof *lists * (size_t)to);
+}
+
+/* whether every list of an env fits these capacities: a state that was made up may claim smaller ones */
+static int lists_fit(const gg_params *p, const gg_view *host, int64_t e, const int32_t *per_grain) {
+    int64_t first = e * host->dims.slots, live = gg_live_slots(host, e);
+    int fit = 1;
+    for (int64_t at = first; at < first + live; at++) {
+        int32_t most = host->grain_id[at] < 0 ? 0 : per_grain[gg_size_class_of(p, host->position[at].w)];
+        fit &= host->candidate_count[at] <= most;
+    }
+    return fit;
 }
 
 gg_status gg_arena_grow(gg_world *w, int *grew) {
@@ -200,7 +209,11 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
     gg_fields lists = GG_BIT(candidate) | GG_BIT(candidate_first), seen = GG_BIT(candidate_count) | GG_BIT(position);
     /* Lists are laid out by their capacity. Those of planar grains carry contact points, and are built again. Others are
      * moved: when the lists of an env are built decides who sleeps, and must not depend on another env. */
-    int moves = lists_move && resized == GG_OK && !gg_is_planar(p);
+    int32_t *room = NULL;
+    if (lists_move && resized == GG_OK && !gg_is_planar(p)) {
+        room = malloc(sizeof *room * (size_t)capacity);
+    }
+    int moves = room != NULL; /* where no memory is left they are built again, too */
     gg_fields fields = GG_BIT(env) | (moves ? lists | seen | GG_BIT(grain_id) : 0);
     gg_status pulled = gg_world_pull(w, fields, -1, &host);
     for (int64_t e = 0; pulled == GG_OK && e < dims.env_count; e++) {
@@ -209,11 +222,12 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
         env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_size_class);
         env->overflow_candidates = env->overflow_rows = env->overflow_tool_contacts = 0;
         env->overflow_blocks = env->overflow_nodes = 0;
+        env->rebuild |= lists_move && (!moves || !lists_fit(p, host, e, candidates));
         if (moves && !env->rebuild) {
-            move_lists(p, host, e, candidates);
+            move_lists(p, host, e, candidates, room);
         }
-        env->rebuild |= lists_move && !moves;
     }
+    free(room);
     if (pulled == GG_OK) {
         pulled = gg_world_push(w, GG_BIT(env) | (moves ? lists : 0), -1);
     }

@@ -84,7 +84,7 @@ static gg_status check_materials(const gg_world_def *d, gg_message out) {
     for (int64_t i = 0; i < d->grain_count; i++) {
         radius_min = gg_minf(radius_min, d->radius[i]);
     }
-    return gg_materials_check(d->pair, d->density, d->material_count, d->solver.mode,
+    return gg_materials_check(d->pair, d->density, d->material_count, d->solver.mode, d->planar.outline_count > 0,
                               d->grain_count ? radius_min : 1.0f, out);
 }
 

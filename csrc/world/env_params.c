@@ -22,6 +22,13 @@ gg_status gg_world_set_gravity(gg_world *w, const int32_t *envs, int64_t listed,
         return status;
     }
     for (int64_t k = 0; k < listed; k++) {
+        const float *g = gravity + 3 * k;
+        GG_EXPECT(gg_message_of(w), gg_absf(g[0]) <= 1e6f && gg_absf(g[1]) <= 1e6f && gg_absf(g[2]) <= 1e6f,
+                  "gravity: expected at most 1e6 m/s2, got (%g, %g, %g)", g[0], g[1], g[2]);
+        GG_EXPECT(gg_message_of(w), g[2] == 0.0f || !gg_is_planar(&w->view.params),
+                  "gravity: expected z = 0 for planar grains, got %g", g[2]);
+    }
+    for (int64_t k = 0; k < listed; k++) {
         host->env[gg_env_at(envs, k)].gravity = gg_v3(gravity[3 * k], gravity[3 * k + 1], gravity[3 * k + 2]);
     }
     gg_envs_wake(host, envs, listed);
@@ -44,6 +51,9 @@ gg_status gg_world_set_air(gg_world *w, const int32_t *envs, int64_t listed, con
         status = gg_air_check(&air[k], gg_message_of(w));
         GG_EXPECT(gg_message_of(w), status != GG_OK || !w->view.dims.continuum.envs || !gg_air_drags(&air[k]),
                   "air: expected none around continuous matter, as it drags on single grains");
+        GG_EXPECT(gg_message_of(w), status != GG_OK || !gg_is_planar(&w->view.params) || !gg_air_drags(&air[k]),
+                  "air: planar grains fly without drag, expected density and viscosity 0, got %g and %g",
+                  air[k].density, air[k].viscosity);
     }
     if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
         return status;

@@ -7,7 +7,8 @@
 #include "../solvers/spheres/table/table.h"
 #include "world.h"
 
-static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float radius_min, gg_message out) {
+static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, int planar, float radius_min,
+                            gg_message out) {
     GG_EXPECT(out, gg_within(p->friction, 0.0f, 1e3f), "friction: expected [0, 1000], got %g for materials %d, %d",
               p->friction, a, b);
     GG_EXPECT(out, gg_within(p->restitution, 0.0f, 1.0f), "restitution: expected [0, 1], got %g for materials %d, %d",
@@ -20,6 +21,10 @@ static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float 
               p->cohesion, a, b);
     GG_EXPECT(out, p->cohesion == 0.0f || gg_mode_converges(mode),
               "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a, b);
+    GG_EXPECT(out, !planar || (p->rolling_friction == 0.0f && p->twisting_friction == 0.0f && p->cohesion == 0.0f),
+              "rolling_friction, twisting_friction, cohesion: planar grains have none, got %g, %g, %g for materials "
+              "%d, %d",
+              p->rolling_friction, p->twisting_friction, p->cohesion, a, b);
     GG_EXPECT(out, mode != GG_MODE_BELL || p->twisting_friction == p->rolling_friction,
               "twisting_friction: mode bell knows none, expected that of rolling, got %g for materials %d, %d",
               p->twisting_friction, a, b);
@@ -31,8 +36,8 @@ static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float 
     return GG_OK;
 }
 
-gg_status gg_materials_check(const gg_pair *pair, const float *density, int64_t m, int32_t mode, float radius_min,
-                             gg_message out) {
+gg_status gg_materials_check(const gg_pair *pair, const float *density, int64_t m, int32_t mode, int planar,
+                             float radius_min, gg_message out) {
     for (int64_t k = 0; density && k < m; k++) {
         GG_EXPECT(out, density[k] > 0.0f && gg_finite(density[k]),
                   "density: expected a value > 0, got %g for material %d", density[k], (int)k);
@@ -40,7 +45,7 @@ gg_status gg_materials_check(const gg_pair *pair, const float *density, int64_t 
     for (int64_t k = 0; pair && k < m * m; k++) {
         const gg_pair *p = &pair[k], *q = &pair[k % m * m + k / m];
         int a = (int)(k / m), b = (int)(k % m);
-        gg_status status = check_pair(p, a, b, mode, radius_min, out);
+        gg_status status = check_pair(p, a, b, mode, planar, radius_min, out);
         if (status != GG_OK) {
             return status;
         }
@@ -145,7 +150,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
     int64_t m = w->view.dims.material_count;
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
         status = gg_materials_check(pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m, w->solver.mode,
-                                    w->view.params.radius_min, gg_message_of(w));
+                                    gg_is_planar(&w->view.params), w->view.params.radius_min, gg_message_of(w));
     }
     gg_view *host;
     gg_fields fields = GG_BIT(pair) | GG_BIT(density) | GG_BIT(env);

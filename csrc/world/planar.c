@@ -53,10 +53,6 @@ static gg_status check_materials(const gg_world_def *d, gg_message out) {
                   "material_outline: expected an index in [0, %d), got %d for material %d", (int)shapes->outline_count,
                   (int)shapes->material_outline[m], (int)m);
     }
-    for (int64_t k = 0; k < materials * materials; k++) {
-        GG_EXPECT(out, d->pair[k].cohesion == 0.0f, "pair: planar grains do not attract each other, got cohesion %g",
-                  d->pair[k].cohesion);
-    }
     return GG_OK;
 }
 

@@ -10,13 +10,14 @@
 #include "../solvers/dynamic_tools.h"
 #include "world.h"
 
-#define STATE_MAGIC 0x6767737461746533ull /* "ggstate3" */
+#define STATE_MAGIC 0x6767737461746534ull /* "ggstate4" */
 
 /* what a world has grown to, and so the sizes of the fields of a state; all else follows from the layout */
 typedef struct state_capacity {
     int64_t tool_contacts, contact_rows, candidates;
-    int32_t rolling, cohesive; /* 1: contacts carry what rolling and cohesion need */
-    int32_t sleep, unused;     /* 1: grains may sleep while others move */
+    int32_t rolling, cohesive;       /* 1: contacts carry what rolling and cohesion need */
+    int32_t sleep, unused;           /* 1: grains may sleep while others move */
+    int32_t listed[GG_SIZE_CLASSES]; /* candidates a grain of each size class may have */
 } state_capacity;
 
 typedef struct state_header {
@@ -127,6 +128,7 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
     header.capacity.rolling = d->spheres.roll_rows > 0;
     header.capacity.cohesive = d->spheres.cohesive_rows > 0;
     header.capacity.sleep = d->sleep.slots > 0;
+    memcpy(header.capacity.listed, w->view.params.size_class_candidates, sizeof header.capacity.listed);
     header.check = checksum(header, (char *)state + sizeof header);
     memcpy(state, &header, sizeof header);
     return status;
@@ -142,6 +144,14 @@ static int saved_dims(const gg_world *w, const state_capacity *c, gg_dims *dims)
         c->contact_rows > INT32_MAX / GG_LANES || c->candidates < 0 || c->candidates > INT32_MAX || c->rolling < 0 ||
         c->rolling > 1 || c->cohesive < 0 || c->cohesive > 1 || c->sleep < 0 || c->sleep > 1 ||
         (c->sleep && w->view.params.law != GG_LAW_coloured)) {
+        return 0;
+    }
+    for (int k = 0; k < GG_SIZE_CLASSES; k++) {
+        if (c->listed[k] < 0) {
+            return 0;
+        }
+    }
+    if (gg_law_has_lists((gg_law)w->view.params.law) && gg_candidates_of_env(w, c->listed) > c->candidates) {
         return 0;
     }
     dims->spheres.roll_rows = c->rolling;
@@ -211,8 +221,14 @@ static gg_status check_content(gg_world *w, const gg_state *state, const gg_dims
     return status;
 }
 
-/* capacities no smaller than those of the world that saved the state */
-static void fit_capacities(gg_dims *dims, const gg_dims *saved) {
+/* Capacities no smaller than those of the world that saved the state; listed: candidates by size class. Lists that are
+ * not built again keep their length wherever they are moved. */
+static void fit_capacities(gg_dims *dims, int32_t *listed, const gg_dims *saved, const gg_state *state) {
+    state_header header;
+    memcpy(&header, state->data, sizeof header);
+    for (int k = 0; k < GG_SIZE_CLASSES; k++) {
+        listed[k] = GG_MAX(listed[k], header.capacity.listed[k]);
+    }
     gg_dims_set_tool_contacts(dims, GG_MAX(dims->tool_contacts, saved->tool_contacts));
     dims->spheres.roll_rows |= saved->spheres.roll_rows;
     dims->spheres.cohesive_rows |= saved->spheres.cohesive_rows;
@@ -266,15 +282,21 @@ gg_status gg_world_load_states(gg_world *w, const int32_t *envs, int64_t listed,
     }
     GG_EXPECT(gg_message_of(w), count == 1 || count == listed, "states: expected 1 or %lld, got %lld",
               (long long)listed, (long long)count);
+    gg_params *p = &w->view.params;
     gg_dims dims = w->view.dims, saved;
+    int32_t listed_each[GG_SIZE_CLASSES];
+    memcpy(listed_each, p->size_class_candidates, sizeof listed_each);
     for (int64_t k = 0; status == GG_OK && k < count; k++) {
         status = check_header(w, &states[k], &saved);
         if (status == GG_OK && !states[k].checked) {
             status = check_content(w, &states[k], &saved);
         }
         if (status == GG_OK) {
-            fit_capacities(&dims, &saved);
+            fit_capacities(&dims, listed_each, &saved, &states[k]);
         }
+    }
+    if (gg_law_has_lists((gg_law)p->law)) {
+        gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, gg_candidates_of_env(w, listed_each)));
     }
     if (status == GG_OK && memcmp(&dims, &w->view.dims, sizeof dims)) {
         status = gg_arena_resize(w, dims);
@@ -283,6 +305,7 @@ gg_status gg_world_load_states(gg_world *w, const int32_t *envs, int64_t listed,
     if (status != GG_OK || (status = make_zeros(w, &zeros)) != GG_OK) {
         return status;
     }
+    memcpy(p->size_class_candidates, listed_each, sizeof listed_each);
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
         status = put_state(w, gg_env_at(envs, k), &states[count == 1 ? 0 : k], zeros);
     }

@@ -91,6 +91,7 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
                   in_range(env->kept.tool_contacts, sides),
               "as many kept contacts as there may be");
     EXPECT_AT(s, field, 0, env->wrench_substeps >= (env->rested > 0), "wrenches of the steps at rest");
+    EXPECT_AT(s, field, 0, gg_within(env->wrench_dt, 0.0f, 1.0f), "wrench_dt in [0, 1] s");
     EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
     EXPECT_AT(s, field, 0, env->colours >= 0 && env->colours < GG_COLOURS && env->rest >= 0, "colours in range");
     EXPECT_AT(s, field, 0,
@@ -112,12 +113,12 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
 static gg_status check_pair(const saved_env *s, gg_field_id field) {
     (void)field;
     return gg_materials_check(s->view->pair, NULL, s->view->dims.material_count, s->world->solver.mode,
-                              s->world->view.params.radius_min, s->out);
+                              gg_is_planar(&s->world->view.params), s->world->view.params.radius_min, s->out);
 }
 
 static gg_status check_density(const saved_env *s, gg_field_id field) {
     (void)field;
-    return gg_materials_check(NULL, s->view->density, s->view->dims.material_count, 0, 0.0f, s->out);
+    return gg_materials_check(NULL, s->view->density, s->view->dims.material_count, 0, 0, 0.0f, s->out);
 }
 
 /* ---- grains ---- */

@@ -102,7 +102,6 @@ gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_memo
     gg_status status = GG_OK;
     gg_access a;
     memset(&a, 0, sizeof a);
-    a.duration = w->duration;
     a.wrench = gg_stage_output(w, GG_STAGING_A, tools, tool_size, space, &status);
     a.wall_wrench = gg_stage_output(w, GG_STAGING_B, walls, wall_size, space, &status);
     const gg_phase phase = GG_PHASE_read_wrenches;

@@ -211,7 +211,6 @@ gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, gg_tool_t
         memcpy(w->targets, targets.host, targets_size(w));
         w->view.tool_targets = gg_stage_input(w, GG_STAGING_TARGETS, w->targets, targets_size(w), &status);
     }
-    w->duration = (double)w->view.params.dt * substeps;
     gg_world_invalidate(w, NULL, w->view.dims.env_count);
     return status;
 }

@@ -97,7 +97,6 @@ struct gg_world {
     int32_t chunk;        /* substeps that a GPU runs per launch; no result depends on it */
     int32_t stats_valid;  /* on a GPU: the last step brought the counters of the present state to the host */
     int32_t unfinished;   /* the last step ran out of memory: the same call goes on with it */
-    double duration;      /* of the last step [s] */
     double *seconds;      /* per phase, or NULL */
     uint64_t layout;      /* hash of what a snapshot must agree on */
     char message[512];
@@ -147,9 +146,10 @@ gg_status gg_world_solver_check(const gg_solver *solver, gg_message out);
 /* env_params.c */
 gg_status gg_air_check(const gg_air *air, gg_message out);
 
-/* materials.c: a table of pairs (NULL: not given) and densities (likewise); radius_min: of the smallest grain [m] */
+/* materials.c: a table of pairs (NULL: not given) and densities (likewise); planar: of planar grains; radius_min: of the
+ * smallest grain [m] */
 gg_status gg_materials_check(const gg_pair *pair, const float *density, int64_t material_count, int32_t mode,
-                             float radius_min, gg_message out);
+                             int planar, float radius_min, gg_message out);
 /* contact rows that these pairs need for rolling and cohesion, and no fewer than there are; 1: more than before */
 int gg_dims_fit_pairs(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count);
 /* parameters that follow from the materials of all envs, and the range of cohesion of each env */

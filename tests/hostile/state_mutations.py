@@ -23,7 +23,7 @@ from testbed.continuum import handle, handled, knead, kneaded, stir, stirred
 from testbed.dynamic_tools import pressed
 from testbed.parity import BELL, TABLE, fielded, forced, tabled, wield, wielded
 
-HEADER, CHECK = 72, slice(24, 32)
+HEADER, CHECK = 88, slice(24, 32)
 WORDS = [0, 1, -1, 7, 8, 9, 1 << 20, 2**31 - 1, -(2**31), 0x7FC00000, 0x7F800000, 0x7149F2CA]
 Words = NDArray[np.uint64]
 

@@ -9,6 +9,7 @@ import pytest
 import granular_gym as gg
 from granular_gym.__main__ import main
 from granular_gym.engine import planar
+from granular_gym.exchange.snapshot import grain_fields
 from granular_gym.viewing.clump_runs import ClumpRun
 from granular_gym.viewing.matter_runs import MatterRun
 from granular_gym.viewing.scene_runs import SCENES, load_scene
@@ -132,6 +133,21 @@ def test_world_of_shapes():
     assert world.angles[0, 0] - before[0, 0] == pytest.approx(0.3, abs=1e-4)
 
 
+def test_masses_are_of_areas():
+    shapes = gg.Shape2D.hash(0.2), SHAPE
+    made = gg.Scene(bounds=((0, 0), (2, 2)))
+    for density, shape in zip((1000.0, 500.0), shapes, strict=True):
+        made.add_material(density=density, shape=shape)
+    made.add_material(density=7800.0, name="steel")
+    for material, x in ((1, 0.3), (0, 1.0), (1, 1.7)):
+        made.add_grains(material, [(x, 1.0)])
+    with made.build(env_count=2, device="cpu") as world:
+        world.set_density(1, 800.0, envs=1)
+        areas = np.array([shapes[1].area, shapes[0].area, shapes[1].area])
+        assert world.grain_masses == pytest.approx(areas * [[500.0, 1000.0, 500.0], [800.0, 1000.0, 800.0]])
+        assert (grain_fields(world, 1)["mass"] == world.grain_masses[1]).all()
+
+
 def test_spheres_have_no_angles():
     made = gg.Scene(bounds=((0, 0, 0), (1, 1, 1)))
     made.add_material(density=1000.0, radius=0.1)
@@ -215,3 +231,23 @@ def test_contacts_of_planar_grains_are_refused():
     world = planar_scenes.pile(gg.Shape2D.octagon(0.5), 4).build(num_threads=1)
     with pytest.raises(gg.ArgumentError, match="contacts: expected a world of spheres"):
         world.contacts()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda world: world.set_pair(0, 0, rolling_friction=0.9), "rolling_friction, .*planar grains have none"),
+        (lambda world: world.set_pair(0, 0, twisting_friction=0.9), "twisting_friction, .*planar grains have none"),
+        (lambda world: world.set_pair(0, 0, cohesion=1.0, cohesion_range=0.1), "cohesion: planar grains have none"),
+        (lambda world: world.set_air(density=1.2), "air: planar grains fly without drag"),
+        (lambda world: world.set_gravity((0.0, -9.81, 5.0)), "gravity: expected z = 0 for planar grains, got 5"),
+        (lambda world: world.set_gravity((0.0, 1e7, 0.0)), "gravity: expected at most 1e6 m/s2"),
+    ],
+)
+def test_what_planar_grains_lack_is_refused_in_a_world_too(call, said):
+    with planar_scenes.pile(gg.Shape2D.octagon(0.5), 4).build(num_threads=1) as world:
+        pairs, gravity = world.materials[0], world.gravity
+        with pytest.raises(gg.ArgumentError, match=said):
+            call(world)
+        np.testing.assert_array_equal(world.materials[0], pairs)
+        np.testing.assert_array_equal(world.gravity, gravity)
