@@ -39,7 +39,7 @@ GG_FN int32_t gg_candidate_capacity(const gg_view *v, int64_t e, int64_t i) {
 /* whether a pair is listed: the gap is below the skin plus the speculative margin, or plus the range of cohesion */
 GG_FN int gg_candidate_near(const gg_view *v, const gg_env *env, gg_vec4 a, gg_vec4 b) {
     gg_vec3 d = gg_separation(&v->params, a, b);
-    float margin = gg_maxf(v->params.margin * 2.0f * gg_minf(a.w, b.w), v->params.cohesion_range);
+    float margin = gg_maxf(v->params.margin * 2.0f * gg_minf(a.w, b.w), env->cohesion_range);
     float cutoff = (a.w + b.w) + (env->skin + margin);
     return gg_norm2(d) < cutoff * cutoff;
 }
@@ -93,7 +93,7 @@ GG_FN int32_t gg_hash_bucket(const int32_t c[3], int64_t hash_size) {
 
 /* width of a hash cell: the paper's 2r, plus the skin of our lists */
 GG_FN float gg_hash_cell_size(const gg_view *v, const gg_env *env) {
-    return (2.0f * v->params.radius_max * (1.0f + v->params.margin) + v->params.cohesion_range + env->skin) * 1.001f;
+    return (2.0f * v->params.radius_max * (1.0f + v->params.margin) + env->cohesion_range + env->skin) * 1.001f;
 }
 
 GG_FN void gg_hash_cell(const gg_view *v, const gg_env *env, gg_vec4 x, int32_t c[3]) {

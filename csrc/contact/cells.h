@@ -162,7 +162,7 @@ GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     int64_t cap = (v->dims.cells - 1) / p->size_class_count;
     for (int k = 0; k < p->size_class_count; k++) {
         gg_cell_grid *g = &env->cell_grid[k];
-        float size = 2.0f * p->size_class_radius[k] * (1.0f + p->margin) + p->cohesion_range + env->skin;
+        float size = 2.0f * p->size_class_radius[k] * (1.0f + p->margin) + env->cohesion_range + env->skin;
         gg_cell_grid_fit(p, g, size * 1.001f, gg_sub(box.high, box.low), cap);
         g->first_cell = first;
         first += g->count[0] * g->count[1] * g->count[2];

@@ -22,7 +22,7 @@ GG_FN void GG_LANE_NAME(search_size_class)(const gg_view *v, int64_t e, int size
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *cell_first = v->cell_first + e * (v->dims.cells + 1);
     float touching = x[slot].w + v->params.size_class_radius[size_class];
-    float reach = (touching * (1.0f + v->params.margin) + v->params.cohesion_range + env->skin) * 1.0001f;
+    float reach = (touching * (1.0f + v->params.margin) + env->cohesion_range + env->skin) * 1.0001f;
     gg_vec3 center = gg_sub(gg_v3(x[slot].x, x[slot].y, x[slot].z), env->origin);
     gg_cell_range r[3];
     for (int k = 0; k < 3; k++) {

@@ -36,7 +36,7 @@ GG_FN void GG_LANE_NAME(found_run)(const gg_view *v, int64_t e, int32_t slot, in
         d.z = GG_LANE_NAME(nearest_image)(p, 2, d.z, p->lower.z, p->upper.z);
         gg_lane other = lane_load(point + 3 * v->dims.cell_points + k);
         gg_lane margin = lane_splat(p->margin * 2.0f) * lane_min(radius, other);
-        margin = lane_max(margin, lane_splat(p->cohesion_range));
+        margin = lane_max(margin, lane_splat(v->env[e].cohesion_range));
         gg_lane cutoff = (radius + other) + (lane_splat(v->env[e].skin) + margin);
         uint32_t valid = end - k >= 32 ? 0xFFFFFFFFu : (1u << (end - k)) - 1u;
         uint32_t near = lane_less_bits(GG_LANE_NAME(dot)(d, d), cutoff * cutoff) & valid;

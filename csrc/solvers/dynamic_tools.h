@@ -471,9 +471,11 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_tool_body *body = &v->tool_body[at], moved = *body;
     gg_tool_solve *s = &v->tool_solve[at];
-    double dt = v->params.dt, most = v->params.correction_max, speed2 = 0.0, moved2 = 0.0;
+    double dt = v->params.dt, most = v->params.correction_max, speed2 = 0.0, moved2 = 0.0, solved = 0.0;
     for (int k = 0; k < 3; k++) {
         double shift = s->shift[k] < -most ? -most : s->shift[k] > most ? most : s->shift[k];
+        solved +=
+            s->velocity[k] * s->velocity[k] + s->shift[k] * s->shift[k]; /* a stop would hide what is not finite */
         moved.velocity[k] = gg_tool_stopped(v, e, tool, k, s->velocity[k]);
         moved.position[k] += dt * gg_tool_stopped(v, e, tool, k, moved.velocity[k] + shift / dt);
         speed2 += moved.velocity[k] * moved.velocity[k];
@@ -484,7 +486,7 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     gg_rest rest = gg_rest_of(v, e);
     s->restless = speed2 > (double)rest.speed2 || moved2 > (double)rest.displacement2;
     s->fast = speed2 * dt * dt > 0.25 * (double)v->params.radius_min * (double)v->params.radius_min;
-    s->bad = !(gg_finite((float)speed2) && gg_finite3(x));
+    s->bad = !(gg_finite((float)solved) && gg_finite((float)speed2) && gg_finite3(x));
     if (gg_tool_turns(v, tool)) {
         s->bad = s->bad || !gg_tool_turn_by(v, e, tool, s->velocity + 3);
     }

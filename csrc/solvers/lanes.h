@@ -64,12 +64,11 @@ GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {
     return lane_min(lane_splat(1.0f), lane_div(limit, lane_sqrt(a2)));
 }
 
-/* A torque impulse projected into its bounds: the part about the normal within `twist`, the part in the contact plane
- * within `roll`, the whole within the larger of both. Where both are equal it is cone_scale, bit for bit. */
+/* A torque impulse that is no longer than the larger of two bounds, with its part about the normal within `twist`, that in
+ * the contact plane within `roll`. Where both bounds are equal it stays, bit for bit. */
 GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(torque_bounds)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) normal, gg_lane roll, gg_lane twist) {
+    GG_LANE_NAME(torque_parts)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) normal, gg_lane roll, gg_lane twist) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), most = lane_max(roll, twist);
-    a = GG_LANE_NAME(scale)(a, GG_LANE_NAME(cone_scale)(a, most));
     /* the smaller bound limits its own part only */
     GG_LANE_NAME(vec)
     n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)), t = GG_LANE_NAME(sub)(a, n), bounded;
@@ -80,6 +79,14 @@ GG_FN GG_LANE_NAME(vec)
     bounded.y = n_scale * n.y + t_scale * t.y;
     bounded.z = n_scale * n.z + t_scale * t.z;
     return GG_LANE_NAME(choose)(zero, unequal, bounded, a);
+}
+
+/* A torque impulse projected into its bounds: the whole within the larger one, then its parts. Where both are equal it is
+ * cone_scale, bit for bit. */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(torque_bounds)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) normal, gg_lane roll, gg_lane twist) {
+    a = GG_LANE_NAME(scale)(a, GG_LANE_NAME(cone_scale)(a, lane_max(roll, twist)));
+    return GG_LANE_NAME(torque_parts)(a, normal, roll, twist);
 }
 
 /* cross product a x b */

@@ -153,3 +153,19 @@ def test_a_force_beyond_all_numbers_freezes_the_env() -> None:
         assert world.stats["diverged"].tolist() == [0, 1]
         assert np.isfinite(world.tool_poses).all() and np.isfinite(world.tool_velocity("ball")).all()
         assert np.isfinite(world.positions).all()
+
+
+def test_a_frozen_env_moves_no_tool_along_an_axis_where_it_is_held() -> None:
+    """Impulses that are not finite: what a stop would make of them is finite, but is not committed."""
+    with pressed(60).build(device="cpu", num_threads=1) as world:
+        world.step(1e-4, 15)
+        before = world.tool_poses
+        velocities = world.velocities
+        velocities[0, 0, :2] = 1e15
+        world.set_grains(velocities=velocities)
+        world.step(1e-4)
+        assert world.stats["diverged"][0] == 1
+        lid = world.tool_names.index("lid")
+        assert world.tool_poses[0, lid, 1] == before[0, lid, 1] == 0.0
+        assert world.tool_velocity("lid")[0, 1] == 0.0
+        world.load_state(gg.State.from_bytes(world.save_state().to_bytes()))

@@ -9,6 +9,7 @@ import pytest
 
 import granular_gym as gg
 from testbed.beds import DENSITY, RADIUS
+from testbed.parity import heap
 
 KERNELS = ["vector128", "avx2", "avx512"]
 
@@ -76,3 +77,21 @@ def test_the_crowd_is_one() -> None:
     with crowd().build(device="cpu", overlaps="ignore") as world:
         near = np.linalg.norm(world.positions[0, 1:], axis=1) < 13.3 * RADIUS
     assert near.sum() > 300
+
+
+@pytest.mark.parametrize("broad_phase", ["cells", "linked_hash"])
+@pytest.mark.parametrize("values", [{"twisting_friction": 0.7}, {"cohesion": 1.0, "cohesion_range": 0.5 * RADIUS}])
+def test_materials_of_another_env_change_nothing(values: dict[str, float], broad_phase: str) -> None:
+    """Neither how rolling and twisting are bounded, nor in which cells grains are sorted."""
+    solver = gg.Solver(broad_phase=broad_phase)
+    with (
+        heap().build(2, device="cpu", num_threads=1, solver=solver) as both,
+        heap().build(device="cpu", num_threads=1, solver=solver) as alone,
+    ):
+        both.set_pair(0, 0, envs=[0], **values)
+        for _ in range(25):
+            both.step(2.5e-4, 5)
+            alone.step(2.5e-4, 5)
+            assert both.state_hash(1) == alone.state_hash(0)
+            assert both.stats["kinetic_energy"][1] == alone.stats["kinetic_energy"][0]
+        assert alone.stats["contact_count"][0] > 100 and both.state_hash(0) != alone.state_hash(0)

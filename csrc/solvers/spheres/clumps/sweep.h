@@ -28,10 +28,10 @@ GG_FN void GG_LANE_NAME(sweep_clump_roll)(const GG_LANE_NAME(sweep) * s, const G
     against =
         GG_LANE_NAME(scale)(GG_LANE_NAME(columns)(other->body, GG_BODY_SPIN), other->body[GG_BODY_INVERSE_RADIUS]);
     q = GG_LANE_NAME(sub_scaled)(q, GG_LANE_NAME(sub)(spin, against), weight);
+    gg_lane twist = cohesive ? lane_load(v->twist_limit + at->cohesive) * load : limit;
+    q = GG_LANE_NAME(bounded)(q, lane_max(limit, twist));
     if (cohesive) {
-        q = GG_LANE_NAME(torque_bounds)(q, normal, limit, lane_load(v->twist_limit + at->cohesive) * load);
-    } else {
-        q = GG_LANE_NAME(bounded)(q, limit);
+        q = GG_LANE_NAME(torque_parts)(q, normal, limit, twist);
     }
     GG_LANE_NAME(store3)(s->roll_next + at->roll3, q);
     GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(q, start);

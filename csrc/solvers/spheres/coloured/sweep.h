@@ -110,15 +110,15 @@ GG_FN void GG_LANE_NAME(sweep_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(s
 GG_FN void GG_LANE_NAME(sweep_roll)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
     const gg_lane *own = c->own, *other = c->other;
     GG_LANE_NAME(vec) start = c->torque, q = start;
-    gg_lane weight = c->roll_weight, limit = c->roll_limit * c->load;
+    gg_lane weight = c->roll_weight, limit = c->roll_limit * c->load,
+            twist = cohesive ? c->twist_limit * c->load : limit;
     gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
     q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
     q.y = q.y - weight * (own[GG_BODY_SPIN + 1] * per_radius - other[GG_BODY_SPIN + 1] * other_per_radius);
     q.z = q.z - weight * (own[GG_BODY_SPIN + 2] * per_radius - other[GG_BODY_SPIN + 2] * other_per_radius);
+    q = GG_LANE_NAME(bounded)(q, lane_max(limit, twist));
     if (cohesive) {
-        q = GG_LANE_NAME(torque_bounds)(q, c->normal, limit, c->twist_limit * c->load);
-    } else {
-        q = GG_LANE_NAME(bounded)(q, limit);
+        q = GG_LANE_NAME(torque_parts)(q, c->normal, limit, twist);
     }
     GG_LANE_NAME(store3)(s->roll_next + c->at.roll3, q);
     GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(q, start);
