@@ -48,9 +48,13 @@ int gg_py_out_new(world_object *self, int device, int dtype, int ndim, const npy
 /* world_readout.c: counters for info dicts by name, each (count,); those of envs that made no step yet (fresh, or NULL)
  * and what is not finite read 0 */
 PyObject *gg_py_counters(const gg_env_stats *stats, npy_intp count, const npy_bool *fresh);
-/* corners and shape of a grid; the engine checks them too, but the result is allocated before. Returns 0 or -1. */
-int gg_py_grid(world_object *self, PyObject *lower_object, PyObject *upper_object, PyObject *shape_object, int axes,
-               const float **lower, const float **upper, const int32_t **shape);
+/* Corners and shape of a grid, copied, as other threads may write to the caller's arrays. The engine checks them too, but
+ * the result is allocated before. Returns 0 or -1. */
+typedef struct gg_py_grid {
+    float lower[3], upper[3];
+    int32_t shape[3];
+} gg_py_grid;
+int gg_py_grid_read(world_object *self, PyObject *lower, PyObject *upper, PyObject *shape, int axes, gg_py_grid *grid);
 /* world_cameras.c: index of a camera, and the shape of its images (3). Returns 0 or -1. */
 int gg_py_camera_index(const world_object *self, PyObject *object, int64_t *camera, npy_intp *shape);
 

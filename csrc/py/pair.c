@@ -18,9 +18,10 @@ static int ends_read(const gg_module_state *state, const char *name, PyObject *o
     }
     int32_t before = 0;
     for (npy_intp k = 0; k < shape[0]; k++) {
-        if (end[k] < before + 3) {
-            PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected at least 3 vertices each, number %lld ends at %d",
-                         name, (long long)k, (int)end[k]);
+        if (end[k] - (int64_t)before < 3 || end[k] > total) {
+            PyErr_Format(state->error[GG_PY_ARGUMENT],
+                         "%s: expected at least 3 vertices each, of %lld, number %lld ends at %d", name,
+                         (long long)total, (long long)k, (int)end[k]);
             return -1;
         }
         before = end[k];

@@ -137,6 +137,12 @@ WORLD_METHOD(step_driven) {
     if (!faults || gg_py_begin(self)) {
         goto fail;
     }
+    /* numbers and arrays may run code of the caller, which may set another drive */
+    if (state_shape[1] != (npy_intp)self->state_count || action_shape[1] != (npy_intp)self->action_count) {
+        PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "drive: it changed while the arguments were read");
+        gg_py_end(self);
+        goto fail;
+    }
     step.next = gg_py_data(next);
     step.fault = gg_py_data(faults);
     gg_status status = run_step(self, dt, substeps, &step);

@@ -218,62 +218,65 @@ WORLD_METHOD(count_boxes) {
     return gg_py_finish(self, status, out.object);
 }
 
-int gg_py_grid(world_object *self, PyObject *lower_object, PyObject *upper_object, PyObject *shape_object, int axes,
-               const float **lower, const float **upper, const int32_t **shape) {
+int gg_py_grid_read(world_object *self, PyObject *lower, PyObject *upper, PyObject *shape, int axes, gg_py_grid *grid) {
     npy_intp length = axes;
-    *lower = gg_py_array(self->state, "lower", lower_object, NPY_FLOAT32, 1, &length);
-    *upper = *lower ? gg_py_array(self->state, "upper", upper_object, NPY_FLOAT32, 1, &length) : NULL;
-    *shape = *upper ? gg_py_array(self->state, "shape", shape_object, NPY_INT32, 1, &length) : NULL;
-    int64_t cells = 1;
-    for (int k = 0; *shape && k < axes; k++) {
-        if ((*shape)[k] < 1 || (*shape)[k] > GG_GRID_LIMIT / cells) {
+    const float *low = gg_py_array(self->state, "lower", lower, NPY_FLOAT32, 1, &length);
+    const float *high = low ? gg_py_array(self->state, "upper", upper, NPY_FLOAT32, 1, &length) : NULL;
+    const int32_t *cells = high ? gg_py_array(self->state, "shape", shape, NPY_INT32, 1, &length) : NULL;
+    if (!cells) {
+        return -1;
+    }
+    memcpy(grid->lower, low, sizeof *low * (size_t)axes);
+    memcpy(grid->upper, high, sizeof *high * (size_t)axes);
+    memcpy(grid->shape, cells, sizeof *cells * (size_t)axes);
+    int64_t all = 1;
+    for (int k = 0; k < axes; k++) {
+        if (grid->shape[k] < 1 || grid->shape[k] > GG_GRID_LIMIT / all) {
             PyErr_Format(self->state->error[GG_PY_ARGUMENT], "shape: expected 1 to %d cells in all, got %d on axis %d",
-                         GG_GRID_LIMIT, (int)(*shape)[k], k);
+                         GG_GRID_LIMIT, (int)grid->shape[k], k);
             return -1;
         }
-        cells *= (*shape)[k];
+        all *= grid->shape[k];
     }
-    return *shape ? 0 : -1;
+    return 0;
 }
 
 WORLD_METHOD(count_cells) {
     int device = 0;
-    PyObject *lower_object, *upper_object, *shape_object, *labels_object;
-    const float *lower, *upper;
-    const int32_t *shape;
+    PyObject *lower, *upper, *shape, *labels_object;
+    gg_py_grid grid;
     const uint8_t *labels;
     gg_py_out out;
     npy_intp grains[2] = {(npy_intp)self->env_count, (npy_intp)self->grain_count};
-    if (!PyArg_ParseTuple(argument, "OOOO|p:count_cells", &lower_object, &upper_object, &shape_object, &labels_object,
-                          &device) ||
-        gg_py_grid(self, lower_object, upper_object, shape_object, 3, &lower, &upper, &shape) ||
+    if (!PyArg_ParseTuple(argument, "OOOO|p:count_cells", &lower, &upper, &shape, &labels_object, &device) ||
+        gg_py_grid_read(self, lower, upper, shape, 3, &grid) ||
         gg_py_array_or_none(self->state, "labels", labels_object, NPY_UINT8, 2, grains, &labels) || gg_py_begin(self)) {
         return NULL;
     }
-    npy_intp size[5] = {(npy_intp)self->env_count, shape[0], shape[1], shape[2], 2};
+    npy_intp size[5] = {(npy_intp)self->env_count, grid.shape[0], grid.shape[1], grid.shape[2], 2};
     if (gg_py_out_new(self, device, NPY_INT64, labels ? 5 : 4, size, &out)) {
         return gg_py_refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_count_cells(self->world, lower, upper, shape, labels, out.data, out.space));
+    WITHOUT_GIL(status =
+                    gg_world_count_cells(self->world, grid.lower, grid.upper, grid.shape, labels, out.data, out.space));
     return gg_py_finish(self, status, out.object);
 }
 
 WORLD_METHOD(count_columns) {
     int device = 0;
-    PyObject *lower_object, *upper_object, *shape_object;
-    const float *lower, *upper;
-    const int32_t *shape;
+    PyObject *lower, *upper, *shape;
+    gg_py_grid grid;
     gg_py_out out;
-    if (!PyArg_ParseTuple(argument, "OOO|p:count_columns", &lower_object, &upper_object, &shape_object, &device) ||
-        gg_py_grid(self, lower_object, upper_object, shape_object, 2, &lower, &upper, &shape) || gg_py_begin(self)) {
+    if (!PyArg_ParseTuple(argument, "OOO|p:count_columns", &lower, &upper, &shape, &device) ||
+        gg_py_grid_read(self, lower, upper, shape, 2, &grid) || gg_py_begin(self)) {
         return NULL;
     }
-    npy_intp size[3] = {(npy_intp)self->env_count, shape[1], shape[0]};
+    npy_intp size[3] = {(npy_intp)self->env_count, grid.shape[1], grid.shape[0]};
     if (gg_py_out_new(self, device, NPY_INT64, 3, size, &out)) {
         return gg_py_refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_count_columns(self->world, lower, upper, shape, out.data, out.space));
+    WITHOUT_GIL(status = gg_world_count_columns(self->world, grid.lower, grid.upper, grid.shape, out.data, out.space));
     return gg_py_finish(self, status, out.object);
 }

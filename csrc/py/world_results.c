@@ -56,8 +56,8 @@ static int ask_turned_boxes(world_object *self, PyObject *object, PyObject *resu
     return out->turned_box_counts ? 0 : -1;
 }
 
-/* a grid (lower, upper, shape), labels of the grains or None; None: no grid. Returns 0 or -1. */
-static int ask_grid(world_object *self, PyObject *grid, PyObject *labels, int axes, PyObject *results,
+/* a grid (lower, upper, shape), which `read` then holds, labels of the grains or None; None: no grid. Returns 0 or -1. */
+static int ask_grid(world_object *self, PyObject *grid, PyObject *labels, int axes, PyObject *results, gg_py_grid *read,
                     gg_grid_result *out) {
     PyObject *lower, *upper, *cells;
     npy_intp grains[2] = {(npy_intp)self->env_count, (npy_intp)self->grain_count};
@@ -69,11 +69,13 @@ static int ask_grid(world_object *self, PyObject *grid, PyObject *labels, int ax
         return -1;
     }
     if (!PyArg_ParseTuple(grid, "OOO:grid", &lower, &upper, &cells) ||
-        gg_py_grid(self, lower, upper, cells, axes, &out->lower, &out->upper, &out->shape) ||
+        gg_py_grid_read(self, lower, upper, cells, axes, read) ||
         gg_py_array_or_none(self->state, "labels", labels, NPY_UINT8, 2, grains, (void *)&out->labels)) {
         return -1;
     }
-    const int32_t *n = out->shape;
+    const int32_t *n = out->shape = read->shape;
+    out->lower = read->lower;
+    out->upper = read->upper;
     if (axes == 2) {
         npy_intp shape[3] = {(npy_intp)self->env_count, n[1], n[0]};
         out->counts = new_result(results, COLUMN_COUNTS, NPY_INT64, 3, shape);
@@ -151,6 +153,7 @@ WORLD_METHOD(read_results) {
     npy_intp count = (npy_intp)self->env_count, wrench_shape[3] = {count, (npy_intp)self->tool_count, 6};
     gg_image_result image[GG_RESULT_IMAGES];
     gg_step_results asked;
+    gg_py_grid cell_grid, column_grid;
     memset(&asked, 0, sizeof asked);
     if (!PyArg_ParseTuple(argument, "OOOOOpOOp:read_results", &boxes, &turned, &cells, &labels, &columns, &wrenches,
                           &images, &fresh_object, &device) ||
@@ -168,8 +171,8 @@ WORLD_METHOD(read_results) {
         goto fail;
     }
     if (ask_boxes(self, boxes, results, &asked) || ask_turned_boxes(self, turned, results, &asked) ||
-        ask_grid(self, cells, labels, 3, results, &asked.cells) ||
-        ask_grid(self, columns, Py_None, 2, results, &asked.columns)) {
+        ask_grid(self, cells, labels, 3, results, &cell_grid, &asked.cells) ||
+        ask_grid(self, columns, Py_None, 2, results, &column_grid, &asked.columns)) {
         goto fail;
     }
     if (wrenches) {

@@ -41,6 +41,10 @@ class Driven(Readout):
         if not isinstance(drive, Drive):
             raise ArgumentError(f"drive: expected a Drive, got {type(drive).__name__}")
         kind = KINDS.index(checks.choice("drive.kind", drive.kind, KINDS))
+        if drive.tool_count not in (None, self.tool_count):
+            raise ArgumentError(
+                f"drive: expected poses of all {self.tool_count} tools of the world, got those of {drive.tool_count}"
+            )
         self._core.set_drive(kind, drive.action_count, drive.state_count, drive.index, drive.value)
         self._drive = drive
 

@@ -8,13 +8,16 @@ after a control period and the poses of all tools. `World.step_driven` runs it a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.errors import ArgumentError
 
 #: kinds of drives, in the order of csrc/geometry/drives.h
 KINDS = ("joints", "vehicle", "arm")
@@ -32,6 +35,7 @@ class Drive:
         state_count: numbers of its state.
         index: (n,) int32, and
         value: (m,) float64: what it is made of, in the order that the file of its kind states.
+        tool_count: tools of which it has poses; None: however many a world has.
     """
 
     kind: str
@@ -39,6 +43,7 @@ class Drive:
     state_count: int
     index: NDArray[np.int32]
     value: NDArray[np.float64]
+    tool_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,9 @@ class Joint:
         upper: limit.
         position: the action sets the position, not the speed.
         wraps: an angle without limits, kept in [-pi, pi); it turns by at most pi in a control period.
+
+    Raises:
+        ArgumentError: a value that makes no sense, or limits the wrong way round.
     """
 
     action: int | None = None
@@ -60,6 +68,15 @@ class Joint:
     upper: float = np.inf
     position: bool = False
     wraps: bool = False
+
+    def __post_init__(self) -> None:
+        if self.action is not None:
+            checks.integer("action", self.action, 0)
+        checks.number("rate", self.rate)
+        if _limit("lower", self.lower) > _limit("upper", self.upper):
+            raise ArgumentError(f"lower, upper: expected lower <= upper, got {self.lower!r} and {self.upper!r}")
+        checks.flag("position", self.position)
+        checks.flag("wraps", self.wraps)
 
 
 @dataclass(frozen=True)
@@ -71,6 +88,9 @@ class Axis:
         joint: index among all joints.
         kind: one of AXES.
         factor: the tool moves by that much per position of the joint.
+
+    Raises:
+        ArgumentError: a value that makes no sense; `joint_drive` finds a joint, tool or action that is not there.
     """
 
     tool: int
@@ -78,14 +98,23 @@ class Axis:
     kind: str
     factor: float = 1.0
 
+    def __post_init__(self) -> None:
+        checks.integer("tool", self.tool, 0)
+        checks.integer("joint", self.joint, 0)
+        checks.choice("kind", self.kind, AXES)
+        checks.number("factor", self.factor)
+
 
 #: stands for no limit: far beyond any scene, and finite
 _FAR = 1e9
 
 
-def joint_drive(
-    joints: Sequence[Joint], axes: Sequence[Axis], poses: NDArray[np.floating], period: float, action_count: int
-) -> Drive:
+def _limit(name: str, value: Any) -> float:
+    """A number, or an infinite one, which is no limit."""
+    return value if isinstance(value, float) and math.isinf(value) else checks.number(name, value)
+
+
+def joint_drive(joints: Sequence[Joint], axes: Sequence[Axis], poses: Any, period: float, action_count: int) -> Drive:
     """The drive of tools on slides and hinges; its state are the positions of the joints.
 
     Args:
@@ -96,15 +125,26 @@ def joint_drive(
         action_count: actions of an env.
 
     Raises:
-        ArgumentError: an axis of no such kind. `World.set_drive` finds what else does not fit.
+        ArgumentError: an action, joint or tool that is not there, or an argument that is not what it should be.
+            `World.set_drive` finds poses of other tools than a world has.
     """
+    rest = checks.doubles("poses", poses, (None, 7))
+    length = checks.number("period", period, 0.0, above=True)
+    actions = checks.integer("action_count", action_count, 1)
+    for k, joint in enumerate(joints):
+        checks.instance(f"joints[{k}]", joint, Joint)
+        if joint.action is not None:
+            checks.integer(f"joints[{k}].action", joint.action, 0, actions - 1)
     for k, axis in enumerate(axes):
-        checks.choice(f"axes[{k}].kind", axis.kind, AXES)
+        checks.instance(f"axes[{k}]", axis, Axis)
+        checks.integer(f"axes[{k}].tool", axis.tool, 0, len(rest) - 1)
+        checks.integer(f"axes[{k}].joint", axis.joint, 0, len(joints) - 1)
     index = [len(joints), len(axes)]
     for joint in joints:
         index += [-1 if joint.action is None else joint.action, joint.position, joint.wraps]
     for axis in axes:
         index += [axis.tool, axis.joint, AXES.index(axis.kind)]
-    limits = [(joint.rate, period, max(joint.lower, -_FAR), min(joint.upper, _FAR)) for joint in joints]
-    value = np.concatenate([np.ravel(limits), [axis.factor for axis in axes], np.ravel(poses)])
-    return Drive("joints", action_count, len(joints), np.array(index, np.int32), value.astype(np.float64))
+    limits = [(joint.rate, length, max(joint.lower, -_FAR), min(joint.upper, _FAR)) for joint in joints]
+    value = np.concatenate([np.ravel(limits), [axis.factor for axis in axes], np.ravel(rest)])
+    numbers = np.array(index, np.int32), value.astype(np.float64)
+    return Drive("joints", actions, len(joints), *numbers, tool_count=len(rest))

@@ -181,15 +181,13 @@ def test_drives_that_do_not_fit_are_refused() -> None:
         but(kind="vehicle"),
         but(kind="arm"),
         but(index=np.zeros(0, np.int32), value=np.zeros(0)),
-        joint_drive(JOINTS, AXES, REST[:1], PERIOD, 3),
+        joint_drive(JOINTS, AXES[:2], REST[:1], PERIOD, 3),
     ):
         with pytest.raises(ArgumentError, match="^drive: expected"):
             world.set_drive(bad)
     for bad, message in ((3, "^drive: expected a Drive, got int"), (but(kind="legs"), "^drive.kind: expected one of")):
         with pytest.raises(ArgumentError, match=message):
             world.set_drive(bad)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match=r"^axes\[0\].kind: expected one of"):
-        joint_drive(JOINTS, [Axis(0, 0, "w")], REST, PERIOD, 3)
     with pytest.raises(ArgumentError, match="^value: expected finite"):
         world.set_drive(but(value=np.full(len(good.value), np.nan)))
     arm = ExcavatorTask().drive()
@@ -203,6 +201,54 @@ def test_drives_that_do_not_fit_are_refused() -> None:
         changed[index] = 10**6
         with pytest.raises(ArgumentError, match="^drive: expected"):
             machine.set_drive(replace(arm, index=changed))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Joint("a"), "action: expected an integer, got 'a'"),  # type: ignore[arg-type]
+        (lambda: Joint(-1), "action: expected an integer >= 0, got -1"),
+        (lambda: Joint(0, "a"), "rate: expected a number, got 'a'"),  # type: ignore[arg-type]
+        (lambda: Joint(0, np.inf), "rate: expected a finite number, got inf"),
+        (lambda: Joint(0, 0.5, lower=np.nan), "lower: expected a finite number, got nan"),
+        (lambda: Joint(0, 0.5, upper="b"), "upper: expected a number, got 'b'"),  # type: ignore[arg-type]
+        (lambda: Joint(0, 0.5, lower=0.2, upper=-0.2), "lower, upper: expected lower <= upper, got 0.2 and -0.2"),
+        (lambda: Joint(0, 0.5, position=2), "position: expected True or False, got 2"),  # type: ignore[arg-type]
+        (lambda: Joint(0, 0.5, wraps="no"), "wraps: expected True or False, got 'no'"),  # type: ignore[arg-type]
+        (lambda: Axis(-1, 0, "x"), "tool: expected an integer >= 0, got -1"),
+        (lambda: Axis(0, None, "x"), "joint: expected an integer, got None"),  # type: ignore[arg-type]
+        (lambda: Axis(0, 0, "w"), "kind: expected one of 'x', 'y', 'z', .*, got 'w'"),
+        (lambda: Axis(0, 0, "x", "a"), "factor: expected a number, got 'a'"),  # type: ignore[arg-type]
+    ],
+)
+def test_joints_and_axes_that_make_no_sense(make: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=f"^{message}"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"joints": [Joint(4)]}, r"joints\[0\].action: expected an integer in 0 .. 2, got 4"),
+        ({"joints": [None]}, r"joints\[0\]: expected a Joint, got NoneType"),
+        ({"axes": [*AXES, Axis(2, 0, "x")]}, r"axes\[5\].tool: expected an integer in 0 .. 1, got 2"),
+        ({"axes": [Axis(1, 4, "x")]}, r"axes\[0\].joint: expected an integer in 0 .. 3, got 4"),
+        ({"axes": ["x"]}, r"axes\[0\]: expected an Axis, got str"),
+        ({"poses": REST[:, :6]}, r"poses: expected shape \(\*, 7\), got \(2, 6\)"),
+        ({"poses": "here"}, "poses: expected an array of numbers"),
+        ({"period": 0.0}, "period: expected a finite number > 0, got 0.0"),
+        ({"action_count": "2"}, "action_count: expected an integer, got '2'"),
+    ],
+)
+def test_parts_of_a_drive_that_are_not_there(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=f"^{message}"):
+        joint_drive(**{"joints": JOINTS, "axes": AXES, "poses": REST, "period": PERIOD, "action_count": 3, **changes})
+
+
+def test_poses_of_other_tools_are_refused() -> None:
+    drive = joint_drive(JOINTS, AXES, REST, PERIOD, 3)
+    with pytest.raises(ArgumentError, match="^drive: expected poses of all 1 tools of the world, got those of 2"):
+        world_of(1, "cpu").set_drive(drive)
 
 
 def test_steps_that_are_refused_change_nothing(device: str) -> None:
@@ -263,3 +309,21 @@ def test_actions_on_the_gpu_give_the_bits_of_those_on_the_host() -> None:
     for bad in (actions.astype(np.float64), np.ones((4, 4), np.float32)):
         with pytest.raises(BufferError, match="^actions: expected"):
             worlds[1].step_driven(1e-3, 2, worlds[1].put(bad, "device"), state)
+
+
+def test_a_drive_that_changes_while_arguments_are_read_is_refused() -> None:
+    """Numbers may run code of the caller."""
+    with world_of(1, "cpu", 1) as world:
+
+        def drive(count: int) -> Drive:
+            return joint_drive([Joint(0, 1.0)] * count, [Axis(0, 0, "x")], REST[:1], PERIOD, 1)
+
+        class Substeps:
+            def __index__(self) -> int:
+                world.set_drive(drive(128))
+                return 2
+
+        world.set_drive(drive(1))
+        state, actions = np.zeros((1, 1)), np.zeros((1, 1), np.float32)
+        with pytest.raises(ArgumentError, match="drive: it changed while the arguments were read"):
+            world._core.step_driven(1e-4, Substeps(), actions, state, None, 1.0, 1.0)

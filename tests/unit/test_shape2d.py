@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym import _core
 from granular_gym.shapes import outlines
 
 SQUARE = [(0, 0), (2, 0), (2, 2), (0, 2)]
@@ -133,3 +134,11 @@ def test_bad_sizes_are_refused():
     ):
         with pytest.raises(gg.ArgumentError):
             call()
+
+
+def test_ends_of_rings_beyond_the_vertices_are_refused():
+    """Also where their sums would wrap around in 32 bits."""
+    vertices = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.2, 0.5]])
+    for ends in ([2147483646, -2147483600, 5], [6], [3, 5], [-1, 5]):
+        with pytest.raises(gg.ArgumentError, match="ring_end: expected"):
+            _core.polygon_split(vertices, np.array(ends, np.int32))
