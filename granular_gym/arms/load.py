@@ -15,7 +15,7 @@ from granular_gym.arms.assemble import description_of
 from granular_gym.arms.description import ArmDescription, Array
 from granular_gym.arms.json_file import read_json
 from granular_gym.base import checks, names
-from granular_gym.base.assets import asset_path
+from granular_gym.base.assets import asset_names, asset_path
 from granular_gym.errors import ArgumentError, DescriptionError
 
 #: what reads the tree of links of a file, by suffix; loaded when it is asked for, since MJCF needs MuJoCo
@@ -55,11 +55,11 @@ def load_arm(
     Raises:
         OSError: the file cannot be read.
         DescriptionError: it is damaged or says something that cannot be; the message names file and entry.
-        ArgumentError: an argument is not what it should be.
+        ArgumentError: an argument is not what it should be, or there is neither a file nor an asset of that name.
         MissingError: an MJCF file without MuJoCo.
     """
     checks.path("path", path)
-    found = Path(path) if os.path.exists(path) or os.sep in str(path) else asset_path(str(path))
+    found = _found(path)
     suffix = found.suffix.lower()
     if suffix not in (".json", *TREES):
         raise names.unknown("path: suffix", found.suffix, [".json", *TREES])
@@ -75,6 +75,18 @@ def load_arm(
         return _completed(description, told)
     except ArgumentError as error:
         raise DescriptionError(f"{found}: {error}") from None
+
+
+def _found(path: str | os.PathLike[str]) -> Path:
+    """The path of a file, or of an asset."""
+    name = str(path)
+    if os.path.exists(path) or os.sep in name:
+        return Path(path)
+    assets = [asset for asset in asset_names() if asset.endswith(".json")]
+    if name not in assets:
+        wanted = f"a file or the name of an asset, {names.listed(assets)}"
+        raise ArgumentError(f"path: expected {wanted}, found no file {name!r}{names.nearest(name, assets)}")
+    return asset_path(name)
 
 
 def _limit(name: str, value: Any) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,7 +72,7 @@ def integer(name: str, value: Any, lower: int, upper: int = 2**31 - 1) -> int:
     except TypeError:
         raise ArgumentError(f"{name}: expected an integer, got {value!r}") from None
     if not lower <= result <= upper:
-        wanted = f">= {lower}" if upper >= 2**31 - 1 else f"in {lower} .. {upper}"
+        wanted = f">= {lower}" if upper >= 2**31 - 1 and result < lower else f"in {lower} .. {upper}"
         raise ArgumentError(f"{name}: expected an integer {wanted}, got {result}")
     return result
 
@@ -120,6 +120,13 @@ def instance(name: str, value: Any, wanted: type[Kind]) -> Kind:
         article = "an" if wanted.__name__[0] in "AEIOU" else "a"
         raise ArgumentError(f"{name}: expected {article} {wanted.__name__}, got {type(value).__name__}")
     return value
+
+
+def mapping(name: str, value: Any) -> dict[Any, Any]:
+    """A dict of its own from a dict or another mapping."""
+    if not isinstance(value, Mapping):
+        raise ArgumentError(f"{name}: expected a dict, got {value!r}")
+    return dict(value)
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:

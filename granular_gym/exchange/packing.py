@@ -102,16 +102,16 @@ class Packing:
             raise ArgumentError(
                 f"densities: expected at most {LARGEST_MATERIALS} pairs of type and density, got {len(kinds)}"
             )
-        given = dict(materials or {})
+        given = {} if materials is None else checks.mapping("materials", materials)
         types = [kind for kind, _ in kinds]
         names.refuse_unknown("materials: type", given, sorted(set(types)))
-        faces = {**self.boundary, **checks.instance("boundary", dict(boundary or {}), dict)}
+        faces = {**self.boundary, **({} if boundary is None else checks.mapping("boundary", boundary))}
         scene = Scene(self.bounds if bounds is None else bounds, gravity=gravity, boundary=faces)
         if scene.planar:
             raise ArgumentError("bounds: expected corners (x, y, z), packings lie in space")
         positions = wrapped(self.positions, scene)
         for index, (kind, density) in enumerate(kinds):
-            arguments = dict(given.get(kind, {}))
+            arguments = checks.mapping(f"materials[{kind}]", given.get(kind, {}))
             taken = [name for name in ("density", "name") if name in arguments]
             if taken:
                 raise ArgumentError(f"materials[{kind}]: expected no {taken[0]}, it follows from the packing")

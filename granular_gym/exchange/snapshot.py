@@ -66,17 +66,6 @@ def _continuous(world: World) -> bool:
     return world.continuous
 
 
-def _mass(world: World, env: int) -> Array:
-    """Mass of each grain [kg], in the plane [kg/m]."""
-    if not world.planar:
-        masses: Array = world.grain_masses[env]
-        return masses
-    arrays = world._frozen.arrays
-    area = arrays["planar"]["outline_floats"][arrays["planar"]["material_outline"], 1].astype(np.float64)
-    mass: Array = (world.materials[1][env] * area)[arrays["grain_material"]]
-    return mass
-
-
 #: what is known of grains, by name
 GRAIN_FIELDS: dict[str, Field] = {
     "id": Field("", "grain id", _always, lambda w, e: np.arange(w.grain_count, dtype=np.int32)),
@@ -87,7 +76,9 @@ GRAIN_FIELDS: dict[str, Field] = {
         _always,
         lambda w, e: w.radii[e],
     ),
-    "mass": Field("kg", "in the plane kg/m; a clump's mass is shared by its spheres", _always, _mass),
+    "mass": Field(
+        "kg", "in the plane kg/m; a clump's mass is shared by its spheres", _always, lambda w, e: w.grain_masses[e]
+    ),
     "velocity": Field("m/s", "", _always, lambda w, e: w.velocities[e]),
     "angular_velocity": Field("rad/s", "", _always, lambda w, e: w.angular_velocities[e]),
     "clump": Field(

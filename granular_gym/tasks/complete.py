@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
+from granular_gym.base import checks
+from granular_gym.base.names import refuse_unknown
+from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
+from granular_gym.tasks.images import Image
+from granular_gym.tasks.pace import Preset
+
+# attributes of a task that are numbers above 0, and those that are tables by name, with what these hold
+_NUMBERS = ("control_period", "radius_of_2000", "density", "fastest")
+_TABLES = {"presets": Preset, "images": Image, "pixels": Image}
+# hooks that say what is read of the world, and the keys that they know
+_ASKED = {"readings": ("wrenches", "columns", "cells"), "counted": ("boxes", "turned_boxes", "labels")}
 
 
 def check_attributes(task: Any, names: Iterable[str]) -> None:
@@ -16,6 +28,46 @@ def check_attributes(task: Any, names: Iterable[str]) -> None:
     missing = [name for name in names if not hasattr(task, name)]
     if missing:
         raise ArgumentError(f"{type(task).__name__}: expected the attributes {', '.join(missing)}, got none of them")
+
+
+def check_class(task: Any) -> None:
+    """Checks what a class says of its tasks, before one is made of it.
+
+    Raises:
+        ArgumentError: a number of _NUMBERS is missing or not above 0, or a table of _TABLES holds something else.
+    """
+    check_attributes(task, _NUMBERS)
+    name = type(task).__name__
+    for attribute in _NUMBERS:
+        checks.number(f"{name}.{attribute}", getattr(task, attribute), 0.0, above=True)
+    for attribute, kind in _TABLES.items():
+        for key, value in checks.mapping(f"{name}.{attribute}", getattr(task, attribute)).items():
+            checks.instance(f"{name}.{attribute}[{key!r}]", value, kind)
+
+
+def check_bed(task: Any, bed: Any) -> Scene:
+    """What the hook `bed_scene` gave.
+
+    Raises:
+        ArgumentError: no Scene, or one of another number of grains than the task has.
+    """
+    name = f"{type(task).__name__}.bed_scene"
+    scene = checks.instance(name, bed, Scene)
+    if scene.grain_count != task.world_grain_count:
+        raise ArgumentError(f"{name}: expected a scene of {task.world_grain_count} grains, got {scene.grain_count}")
+    return scene
+
+
+def check_asked(task: Any, hook: str, asked: Any) -> dict[str, Any]:
+    """What a hook of _ASKED gave.
+
+    Raises:
+        ArgumentError: no dict, or one with other keys than the hook knows.
+    """
+    name = f"{type(task).__name__}.{hook}"
+    found = checks.mapping(name, asked)
+    refuse_unknown(name, found, _ASKED[hook])
+    return found
 
 
 def check_complete(task: Any) -> None:
@@ -57,11 +109,11 @@ def check_complete(task: Any) -> None:
             )
 
 
-def check_evaluated(task: Any, evaluated: Any) -> None:
-    """Checks what the hook `evaluate` gave.
+def check_evaluated(task: Any, evaluated: Any, given: Container[str]) -> None:
+    """Checks what the hook `evaluate` gave; given: names of the infos that are not the task's.
 
     Raises:
-        ArgumentError: not rewards, terminated and infos, or not one row per env.
+        ArgumentError: not rewards, terminated and infos, not one row per env, or an info with a name that is given.
     """
     name, count = f"{type(task).__name__}.evaluate", task.env_count
     if not isinstance(evaluated, tuple) or len(evaluated) != 3 or not isinstance(evaluated[2], Mapping):
@@ -74,6 +126,25 @@ def check_evaluated(task: Any, evaluated: Any) -> None:
     for key, array in infos.items():
         if not isinstance(array, np.ndarray) or array.shape[:1] != (count,):
             raise ArgumentError(f"{name}: expected info {key!r} to be an array ({count}, ...), got {_described(array)}")
+        if key in given:
+            raise ArgumentError(
+                f"{name}: expected infos beside those of the engine, got {key!r}, which is one of these"
+            )
+
+
+def finite_where(envs: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+    """Values (env_count, ...) with 0 in place of what is not finite in some envs."""
+    if values.dtype.kind != "f":
+        return values
+    rows = envs.reshape(-1, *[1] * (values.ndim - 1))
+    return np.where(rows & ~np.isfinite(values), 0.0, values)
+
+
+def not_finite(task: Any, rewards: NDArray[Any]) -> ArgumentError:
+    """The error of rewards that are not finite."""
+    env = int(np.flatnonzero(~np.isfinite(rewards))[0])
+    name = f"{type(task).__name__}.evaluate"
+    return ArgumentError(f"{name}: expected finite rewards where no env diverged, got {rewards[env]} in env {env}")
 
 
 def check_sensed(task: Any, hook: str, sensed: Any) -> None:

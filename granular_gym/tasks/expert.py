@@ -95,6 +95,8 @@ def scripted_expert(env: Any) -> Experts:
         ArgumentError: the env is none of this package's tasks, nor registered by `register_task`, or its task has no
             scripted expert.
     """
+    if not hasattr(getattr(env, "unwrapped", None), "spec"):
+        raise ArgumentError(f"env: expected an env of granular_gym, got {type(env).__name__}")
     spec = env.unwrapped.spec
     name = "" if spec is None else spec.id
     path = entry_of(name).expert

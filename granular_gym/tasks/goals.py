@@ -106,7 +106,8 @@ class GoalTask(Task):
         achieved, desired, *others = rows
         with np.errstate(invalid="ignore"):
             paid = self.pay(achieved, desired, dict(zip(self.remembered, others, strict=True))) / self.reward_unit
-        paid = np.where(np.isfinite(paid), paid, 0.0)
+        lost = ~np.isfinite(achieved).reshape(len(achieved), -1).all(axis=1)
+        paid = np.where(lost & ~np.isfinite(paid), 0.0, paid)
         return paid.reshape(front) if front else float(paid[0])
 
     @staticmethod

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks, names
 from granular_gym.base.types import Arrays
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
+from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 
@@ -29,6 +30,17 @@ _OTHERS = {
     "air_density": (0.0, 1e5, 1),
     "viscosity": (0.0, 1e5, 1),
     "wind": (-1e5, 1e5, 3),
+}
+
+# ranges that mean nothing to planar grains, and the component from which on all of it must be 0
+_OFF_PLANE = {
+    "rolling_friction": 0,
+    "twisting_friction": 0,
+    "cohesion": 0,
+    "gravity": 2,
+    "air_density": 0,
+    "viscosity": 0,
+    "wind": 0,
 }
 
 
@@ -99,6 +111,24 @@ class MaterialRanges:
         of_what = {**dict.fromkeys(PAIR_FIELDS, both), "density": first}
         return {of_what.get(name, "") + name: _length(name) for name in self.names}
 
+    def check(self, materials: Sequence[str], planar: bool) -> None:
+        """Whether a world can have what is drawn.
+
+        Args:
+            materials: of the world, by index.
+            planar: its grains are shapes in the plane.
+
+        Raises:
+            ArgumentError: `pair` names no material of the world, or a range is of what planar grains do not have.
+        """
+        for one in self.pair or ():
+            names.index("pair", one, materials, "material")
+        for name in [name for name in self.names if planar and name in _OFF_PLANE]:
+            ends = np.array(getattr(self, name))
+            if ends.reshape(2, -1)[:, _OFF_PLANE[name] :].any():
+                wanted = "no range" if _OFF_PLANE[name] == 0 else "z = 0"
+                raise ArgumentError(f"{name}: expected {wanted} with planar grains, got {ends.tolist()}")
+
     def draw(self, generator: np.random.Generator) -> dict[str, Any]:
         """One value of each range: numbers, and (3,) arrays for gravity and wind."""
         checks.instance("generator", generator, np.random.Generator)
@@ -120,8 +150,12 @@ class MaterialRanges:
 
         Returns:
             What was drawn, by listed env; `set` takes it.
+
+        Raises:
+            ArgumentError: an argument is not what it should be, or as `check`; nothing was drawn then.
         """
         listed = checks.envs(envs, checks.instance("world", world, World).env_count)
+        self.check(world.material_names, world.planar)
         indices = range(world.env_count) if listed is None else listed.tolist()
         if callable(generators):
             each = [generators(env) for env in indices]
@@ -139,6 +173,7 @@ class MaterialRanges:
     def set(self, world: World, values: Sequence[dict[str, Any]], envs: Any = None) -> None:
         """Sets values that `draw` gave: one dict per listed env."""
         listed = checks.envs(envs, checks.instance("world", world, World).env_count)
+        self.check(world.material_names, world.planar)
         count = world.env_count if listed is None else len(listed)
         if not isinstance(values, Sequence) or not all(isinstance(each, Mapping) for each in values):
             raise ArgumentError(f"values: expected a list of what draw() gave, got {values!r}")
@@ -189,6 +224,14 @@ class Randomization:
                 self._columns[label] = width if length == 1 else slice(width, width + length)
                 width += length
         self.values: NDArray[np.float64] = np.zeros((env_count, width))
+
+    def check(self, scene: Scene) -> None:
+        """Raises ArgumentError where worlds of a scene cannot have what is drawn."""
+        for each in self.ranges:
+            try:
+                each.check([material.name for material in scene.materials], scene.planar)
+            except ArgumentError as error:
+                raise ArgumentError(f"randomize.{error}") from None
 
     def draw(self, world: World, generator: Callable[[int], np.random.Generator], envs: NDArray[np.int32]) -> None:
         """Draws values for the listed envs, each from its own generator, and sets them in the world."""

@@ -22,6 +22,7 @@ from granular_gym.engine.results import Request, Results
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions, device_actions
+from granular_gym.tasks.complete import check_asked
 from granular_gym.tasks.images import DepthImages
 from granular_gym.tasks.pace import Pace
 
@@ -224,9 +225,11 @@ class Stepping(abc.ABC):
         world = self.world
         if self._request is None:
             also = {"wrenches": True} if self.reads_wrenches else {}
-            self._request = world.request(images=self.depth_images.requests(), **{**self.readings(), **also})
+            asked = {**check_asked(self, "readings", self.readings()), **also}
+            self._request = world.request(images=self.depth_images.requests(), **asked)
         images, output = image_output is not None, image_output or "numpy"
-        results = world.results(self._request, **self.counted(), fresh=self.fresh, images=images, output=output)
+        counted = check_asked(self, "counted", self.counted())
+        results = world.results(self._request, **counted, fresh=self.fresh, images=images, output=output)
         self._results, self._results_at, self._images_as = results, world.changes, image_output
         self._counters_taken = False
         return results

@@ -47,7 +47,7 @@ from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, settle
-from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
+from granular_gym.tasks.complete import check_bed, check_class, check_evaluated, check_sensed, finite_where, not_finite
 from granular_gym.tasks.contact_law import tabled
 from granular_gym.tasks.depth_sensor import DepthSensor, SensorNoise, check_sensor
 from granular_gym.tasks.grain_colors import sand_colors
@@ -169,7 +169,8 @@ class Task(Stepping):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if hasattr(cls, "control_period"):  # a base of several tasks may leave it open
-            cls.metadata = {**Task.metadata, "render_fps": max(round(1.0 / cls.control_period), 1)}
+            period = checks.number(f"{cls.__name__}.control_period", cls.control_period, 0.0, above=True)
+            cls.metadata = {**Task.metadata, "render_fps": max(round(1.0 / period), 1)}
 
     def __init__(
         self,
@@ -194,7 +195,7 @@ class Task(Stepping):
         touch: str | Sequence[str] | None = None,
         vision: str | Sequence[str] | None = None,
     ) -> None:
-        check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
+        check_class(self)
         self.env_count: int = checks.integer("env_count", env_count, 1)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(f"render_mode: expected None or {self.metadata['render_modes']}, got {render_mode!r}")
@@ -382,9 +383,15 @@ class Task(Stepping):
         return self._beds[number]
 
     def scene(self, number: int) -> Scene:
-        """Bed `number` in the task's matter, before it settles."""
-        friction = 0.5 * sum(self.friction_range)
-        return self.matter.scene(self.bed_scene(number), friction, self.radius, self._places_at_rest)
+        """Bed `number` in the task's matter, before it settles.
+
+        Raises:
+            ArgumentError: `bed_scene` gave no scene of the task's number of grains, or `randomize` draws what this bed
+                does not have.
+        """
+        bed, friction = check_bed(self, self.bed_scene(number)), 0.5 * sum(self.friction_range)
+        self.randomization.check(bed)
+        return self.matter.scene(bed, friction, self.radius, self._places_at_rest)
 
     def _settled(self, scene: Scene, settling: Settling, dt: float, solver: Solver) -> State:
         return settle(scene, settling, dt, solver, device=self.device, num_threads=self.num_threads)
@@ -493,29 +500,30 @@ class Task(Stepping):
     def outcome(self) -> Outcome:
         """Rewards, ends and infos of the state the world is in.
 
-        An env that diverged earns 0 for that step and is truncated, not terminated.
+        An env that diverged earns 0 for that step and is truncated, not terminated; what is not finite of its infos is
+        0.
+
+        Raises:
+            ArgumentError: `evaluate` gave something else than rewards, terminated and infos, an info that the engine
+                gives, or in an env that did not diverge a reward that is not finite.
         """
         evaluated = self.evaluate()
+        # after a reset no step was made yet: the counters of the episode before must not leak into the new one
+        given = {**self._take_counters(), **self.randomization.infos()}
         if "evaluate" not in self._checked:
-            check_evaluated(self, evaluated)
+            check_evaluated(self, evaluated, given)
             self._checked.add("evaluate")
         rewards, terminated, infos = evaluated
         if self._paid is not None:  # in the control periods before the last
             rewards, terminated = self._paid + np.where(self._over, 0.0, rewards), terminated | self._over
-        if not _core.all_finite(rewards, *infos.values()):
-            rewards = np.where(np.isfinite(rewards), rewards, 0.0)
-            infos = {
-                name: np.where(np.isfinite(values), values, 0.0) if values.dtype.kind == "f" else values
-                for name, values in infos.items()
-            }
-        # after a reset no step was made yet: the counters of the episode before must not leak into the new one
-        infos.update(self._take_counters())
-        diverged = infos["diverged"]
+        diverged = given["diverged"]
         if np.count_nonzero(diverged):
             rewards = np.where(diverged, 0.0, rewards)
             terminated = terminated & ~diverged
-        infos.update(self.randomization.infos())
-        return Outcome(rewards, terminated, diverged.copy(), infos)
+            infos = {name: finite_where(diverged, values) for name, values in infos.items()}
+        if not _core.all_finite(rewards):
+            raise not_finite(self, rewards)
+        return Outcome(rewards, terminated, diverged.copy(), {**infos, **given})
 
     def to_output(self, arrays: Arrays, output: Output) -> dict[str, Any]:
         """Arrays of the host as `output`, see `World.put`."""

@@ -370,6 +370,65 @@ def test_slips_are_named(attributes: dict[str, Any], word: str, sweep: Any) -> N
 
 
 @pytest.mark.parametrize(
+    "attribute, value, word",
+    [
+        ("fastest", 0, "fastest: expected a finite number > 0, got 0"),
+        ("fastest", "a", "fastest: expected a number, got 'a'"),
+        ("density", "a", "density: expected a number, got 'a'"),
+        ("radius_of_2000", -0.1, "radius_of_2000: expected a finite number > 0, got -0.1"),
+        ("presets", {"fast": 3}, r"presets\['fast'\]: expected a Preset, got int"),
+        ("presets", None, "presets: expected a dict, got None"),
+        ("images", {"sky": 3}, r"images\['sky'\]: expected an Image, got int"),
+        ("pixels", {"sky": "sky"}, r"pixels\['sky'\]: expected an Image, got str"),
+    ],
+)
+def test_wrong_attributes_are_named(attribute: str, value: Any, word: str, sweep: Any) -> None:
+    slip = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", attribute: value})
+    with pytest.raises(gg.ArgumentError, match=rf"^SlipTask\.{word}"):
+        slip(num_threads=1)
+
+
+@pytest.mark.parametrize("period", [None, -0.1, 0.0, "a"])
+def test_a_wrong_control_period_is_named(period: Any, sweep: Any) -> None:
+    with pytest.raises(gg.ArgumentError, match=r"^SlipTask\.control_period: expected a"):
+        type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", "control_period": period})
+
+
+def bed_of(count: int) -> gg.Scene:
+    scene = gg.Scene(bounds=((-1, -1, 0), (1, 1, 1)))
+    scene.add_material(density=1500.0, radius=0.02, name="sand")
+    if count:
+        scene.fill_box("sand", (-1, -1, 0), (1, 1, 1), count=count)
+    return scene
+
+
+@pytest.mark.parametrize(
+    "hook, answer, word",
+    [
+        ("bed_scene", None, "bed_scene: expected a Scene, got NoneType"),
+        ("bed_scene", bed_of(0), "bed_scene: expected a scene of 60 grains, got 0"),
+        ("bed_scene", bed_of(40), "bed_scene: expected a scene of 60 grains, got 40"),
+        ("counted", {"boxs": None}, "counted: expected one of 'boxes', .*, got 'boxs'; did you mean 'boxes'"),
+        ("counted", None, "counted: expected a dict, got None"),
+        ("readings", {"wrench": True}, "readings: expected one of 'wrenches', .*, got 'wrench'"),
+        ("readings", [], r"readings: expected a dict, got \[\]"),
+    ],
+)
+def test_what_hooks_ask_for_is_checked(hook: str, answer: Any, word: str, sweep: Any) -> None:
+    members = {"__module__": "sweep", hook: lambda self, *arguments: answer}
+    task = type("SlipTask", (sweep.SweepTask,), members)(**SMALL)
+    with pytest.raises(gg.ArgumentError, match=rf"^SlipTask\.{word}"):
+        task.reset(np.arange(1, dtype=np.int32), [0], None)
+    task.close()
+
+
+def test_an_expert_of_what_is_no_env() -> None:
+    for wrong in (3, None, "Silo-v1"):
+        with pytest.raises(gg.ArgumentError, match="^env: expected an env of granular_gym, got"):
+            scripted_expert(wrong)
+
+
+@pytest.mark.parametrize(
     "hook, answer, word",
     [
         ("evaluate", 1.0, r"SlipTask.evaluate: expected \(rewards, terminated, infos\), got float"),
@@ -395,3 +454,40 @@ def test_experts_are_what_their_class_says() -> None:
     env.reset(seed=0)
     assert isinstance(scripted_expert(env), Experts) and scripted_expert(env).act().shape == (2,)
     env.close()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_rewards_that_are_not_finite_are_named(bad: float, sweep: Any) -> None:
+    """They are no zeros: a slip of a reward would be trained on."""
+
+    def evaluate(self: Any) -> Any:
+        _rewards, terminated, infos = sweep.SweepTask.evaluate(self)
+        return np.full(self.env_count, bad), terminated, infos
+
+    slip = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", "evaluate": evaluate})
+    gg.register_task("me/Slip-v0", slip, steps=5)
+    env: Any = gym.make("me/Slip-v0", **SMALL)
+    with pytest.raises(
+        gg.ArgumentError, match=r"SlipTask\.evaluate: expected finite rewards .*, got (nan|inf) in env 0"
+    ):
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
+
+
+def test_infos_are_what_evaluate_gives(sweep: Any) -> None:
+    """Also numbers that are not finite; names that the engine gives are refused."""
+
+    def evaluate(self: Any, name: str = "distance") -> Any:
+        rewards, terminated, infos = sweep.SweepTask.evaluate(self)
+        return rewards, terminated, {**infos, name: np.full(self.env_count, np.inf)}
+
+    slip = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", "evaluate": evaluate})
+    gg.register_task("me/Slip-v0", slip, steps=5)
+    env: Any = gym.make("me/Slip-v0", **SMALL)
+    env.reset(seed=0)
+    assert env.step(env.action_space.sample())[4]["distance"] == np.inf
+    slip.evaluate = lambda self: evaluate(self, "overlap_max")  # type: ignore[attr-defined]
+    env = gym.make("me/Slip-v0", **SMALL)
+    with pytest.raises(gg.ArgumentError, match=r"expected infos beside those of the engine, got 'overlap_max'"):
+        env.reset(seed=0)
+        env.step(env.action_space.sample())

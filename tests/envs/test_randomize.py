@@ -109,8 +109,31 @@ def test_refusals(given: Any, said: str) -> None:
         batch(SILO, randomize=given)
 
 
-def test_unknown_material() -> None:
-    envs = batch(SILO, randomize=gg.MaterialRanges(pair=("sand", "gold"), friction=(0.1, 0.2)))
-    with pytest.raises(gg.ArgumentError, match="gold"):
-        envs.reset(seed=0)
+@pytest.mark.parametrize(
+    ("given", "kwargs", "said"),
+    [
+        ({"pair": ("sand", "stell"), "friction": (0.1, 0.2)}, {}, r"pair: .* got 'stell'; did you mean 'steel'\?"),
+        ({"pair": (0, 7), "friction": (0.1, 0.2)}, {}, r"pair: expected a material, .* got 7"),
+        *(
+            ({name: (0.0, 0.5)}, {"grain": "hash"}, rf"{name}: expected no range with planar grains, got \[0.0, 0.5\]")
+            for name in ("rolling_friction", "twisting_friction", "cohesion", "air_density", "viscosity")
+        ),
+        ({"wind": ((0, 0, 0), (1, 0, 0))}, {"grain": "hash"}, "wind: expected no range with planar grains"),
+        ({"gravity": ((0, -9, 0), (0, -9, 1))}, {"grain": "hash"}, "gravity: expected z = 0 with planar grains"),
+    ],
+)
+def test_what_the_world_does_not_have(given: Any, kwargs: Any, said: str) -> None:
+    """It is refused before a bed settles."""
+    envs = batch(SILO, randomize=gg.MaterialRanges(**given), **kwargs)
+    with pytest.raises(gg.ArgumentError, match=rf"^randomize\.{said}"):
+        _ = envs.unwrapped.task.world
+    envs.close()
+
+
+def test_gravity_in_the_plane() -> None:
+    envs = batch(
+        SILO, grain="hash", randomize=gg.MaterialRanges(gravity=((-1, -10, 0), (1, -9, 0)), wind=np.zeros((2, 3)))
+    )
+    infos = envs.reset(seed=0)[1]
+    np.testing.assert_array_equal(envs.unwrapped.task.world.gravity, infos["gravity"].astype(np.float32))
     envs.close()

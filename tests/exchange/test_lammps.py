@@ -165,6 +165,8 @@ def test_materials_of_a_packing(mixed: gg.World, tmp_path: Path) -> None:
         ({3: {}}, "materials: type: expected one of 1, 2, got 3"),
         ({1: {"density": 1.0}}, r"materials\[1\]: expected no density"),
         ({1: {"frction": 1.0}}, r"materials\[1\]: .*frction"),
+        ({1: 3}, r"materials\[1\]: expected a dict, got 3"),
+        (["sand"], r"materials: expected a dict, got \['sand'\]"),
     ):
         with pytest.raises(gg.ArgumentError, match=said):
             packing.scene(materials)

@@ -157,6 +157,13 @@ def test_picture(world, name, values):
         world.picture("sky", **values)
 
 
+def test_numbers_above_the_limit_are_told_of_it(scene):
+    with pytest.raises(
+        gg.ArgumentError, match=r"^env_count: expected an integer in 1 \.\. 2147483647, got 1000000000000$"
+    ):
+        scene.build(env_count=10**12)
+
+
 @pytest.mark.parametrize("env_count", [0, -1, 1.5, "2", None, True, 2**40])
 def test_env_count(scene, env_count):
     with pytest.raises(gg.ArgumentError, match="^env_count: expected"):

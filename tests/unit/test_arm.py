@@ -370,8 +370,12 @@ def test_files_that_are_no_descriptions(tmp_path: Any, content: bytes) -> None:
         load_arm(path)
     with pytest.raises(OSError):
         load_arm(tmp_path / "missing.json")
-    with pytest.raises(gg.ArgumentError, match="no_such"):
-        load_arm("no_such.json")
+    with pytest.raises(
+        gg.ArgumentError, match=r"^path: expected a file or the name of an asset, .* no file 'arm2\.xml'$"
+    ):
+        load_arm("arm2.xml")
+    with pytest.raises(gg.ArgumentError, match=r"found no file 'pandas\.json'; did you mean 'panda\.json'\?"):
+        load_arm("pandas.json")
 
 
 # ---- bad input ----
