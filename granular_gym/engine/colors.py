@@ -36,6 +36,11 @@ class Paint:
     light: NDArray[np.float32]
     ambient: float
 
+    def of_env_0(self) -> Paint:
+        """For a world of any number of envs, all painted as env 0."""
+        own = self.grain_colors
+        return self if own is None or own.ndim == 2 else dataclasses.replace(self, grain_colors=own[0])
+
 
 def grain_colors(value: Any, grain_count: int, env_count: int | None = None) -> Colors | None:
     """(grain_count, 3) colours, with an env_count also those of each env (env_count, grain_count, 3), or None."""

@@ -55,7 +55,8 @@ class Scene(SceneBodies, SceneBonds, SceneContinuum):
         boundary: what happens at the faces of x, y, z: "wall" closes a face, "open" lets grains leave (they are counted
             as escaped), "cyclic" carries them to the other face without contacts across, "periodic" with contacts
             across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
-            at the top.
+            at the top. Tools have no images beyond a face, as grains and bodies have: one that reaches across a
+            periodic face is added twice, one length of the bounds apart; cameras draw no images.
         wall_material: name or index of a material for the walls; None: the first material. May be set later as an
             attribute.
         air: what slows grains in flight; None: nothing does. May be set later as an attribute.

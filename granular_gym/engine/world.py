@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from granular_gym import _core
 from granular_gym.base import checks, names
 from granular_gym.engine.bell import StiffestContact, lone_clumps, stiffest
+from granular_gym.engine.colors import Paint
 from granular_gym.engine.device import check_device, gpu_number
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.frozen import FrozenScene
@@ -136,7 +137,7 @@ class World(Settling):
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (self._frozen, self.env_count, self.device, self.solver, self._num_threads)
-        return _restore, (*settings, self.save_state(), self._drive)
+        return _restore, (*settings, self.save_state(), self._drive, self._paint)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> World:
         # the frozen scene never changes and can be shared
@@ -147,10 +148,10 @@ class World(Settling):
         return result
 
     def branch(self, env_count: int) -> World:
-        """A new world of `env_count` envs, each a copy of env 0 to the bit, stored impulses included."""
-        state = self.save_state(env=0)
+        """A new world of `env_count` envs, each a copy of env 0 to the bit, stored impulses and paint included."""
+        state, paint = self.save_state(env=0), None if self._paint is None else self._paint.of_env_0()
         count = checks.integer("env_count", env_count, 1)
-        return _restore(self._frozen, count, self.device, self.solver, self._num_threads, state, self._drive)
+        return _restore(self._frozen, count, self.device, self.solver, self._num_threads, state, self._drive, paint)
 
     # ---- settings ----
 
@@ -493,6 +494,7 @@ def _restore(
     num_threads: int | None,
     state: State,
     drive: Drive | None,
+    paint: Paint | None = None,
 ) -> World:
     with warnings.catch_warnings():
         # the first world has said it
@@ -501,6 +503,7 @@ def _restore(
     world.load_state(state)
     if drive is not None:
         world.set_drive(drive)
+    world._paint = paint
     return world
 
 

@@ -86,15 +86,20 @@ class WorldClumps:
 
     @property
     def grain_masses(self) -> NDArray[np.float64]:
-        """Mass of each grain in space, float64 (env_count, grain_count) [kg]; the spheres of a clump share its mass
-        evenly."""
+        """Mass of each grain, float64 (env_count, grain_count) [kg], of planar grains per metre of depth [kg/m]; the
+        spheres of a clump share its mass evenly."""
         if self.clump_count:
             of_grain = self.clump_of_grain
             shares: NDArray[np.float64] = (self.clump_masses / np.bincount(of_grain))[:, of_grain]
             return shares
         arrays = self._frozen.arrays
         density = self._core.get_materials()[1].astype(np.float64)[:, arrays["grain_material"]]
-        masses: NDArray[np.float64] = density * (4.0 / 3.0 * np.pi * arrays["radius"].astype(np.float64) ** 3)
+        planar = arrays["planar"]
+        if planar is None:
+            size = 4.0 / 3.0 * np.pi * arrays["radius"].astype(np.float64) ** 3
+        else:  # areas
+            size = planar["outline_floats"][planar["material_outline"][arrays["grain_material"]], 1].astype(np.float64)
+        masses: NDArray[np.float64] = density * size
         return masses
 
     def set_clumps(self, poses: Any = None, velocities: Any = None, envs: Any = None) -> None:

@@ -211,7 +211,7 @@ class WorldImages:
         light: Any = (0.4, -0.5, 0.8),
         ambient: float = 0.35,
     ) -> None:
-        """Sets how surfaces look in `color` from now on, in all envs.
+        """Sets how surfaces look in `color` from now on, in all envs; copies, pickles and branches look alike.
 
         Args:
             grain_colors: (grain_count, 3) integers 0 .. 255, by grain id, or those of each env, (env_count,

@@ -102,7 +102,8 @@ class Coupling:
         self.world = world
         self.robots = robots
         self.mode: str = checks.choice("mode", mode, ("coupled", "lagged"))
-        #: whether the robot of an env is no longer finite (env_count,); it stands still then, the others go on
+        #: whether the robot of an env is no longer finite (env_count,); it stands still then, until it is placed or a
+        #: state is loaded; the others go on
         self.diverged: NDArray[np.bool_] = np.zeros(world.env_count, bool)
         self._none: NDArray[np.bool_] = np.zeros(world.env_count, bool)
         #: mean wrench of the grains on each link over the last `step` (env_count, links, 6) [N], [N m]
@@ -150,12 +151,15 @@ class Coupling:
     def place(self, envs: Any = None) -> None:
         """Tells the world where robots are that were moved from outside, for who looks before the next step.
 
+        `diverged` of these envs is cleared, unless a robot is still not sane.
+
         Args:
             envs: None (all), an index, a list of indices or a mask.
         """
         listed = checks.envs(envs, self.world.env_count)
         rows = range(self.world.env_count) if listed is None else [int(env) for env in listed]
         if len(rows):
+            self.diverged[rows] = False
             self._tell(rows, self._none)
 
     def _tell(self, envs: Sequence[int], still: NDArray[np.bool_]) -> None:

@@ -208,14 +208,24 @@ class MujocoRobots:
         ]
 
     def reset(self, env: int) -> None:
-        """Takes the robot of an env back to the model's first posture, at rest, with nothing remembered."""
-        mujoco.mj_resetData(self.model, self.data[env])
-        mujoco.mj_forward(self.model, self.data[env])
+        """Takes the robot of an env back to the model's first posture, at rest, with nothing remembered.
+
+        `Coupling.place` tells the world of it.
+
+        Raises:
+            ArgumentError: no such env.
+        """
+        data = self.data[self._env(env)]
+        mujoco.mj_resetData(self.model, data)
+        mujoco.mj_forward(self.model, data)
         self._warned[env] = 0
 
     def forward(self, env: int) -> None:
         """Brings up to date what follows from `data[env].qpos` and `qvel`: places of bodies and geoms, forces."""
-        mujoco.mj_forward(self.model, self.data[env])
+        mujoco.mj_forward(self.model, self.data[self._env(env)])
+
+    def _env(self, env: Any) -> int:
+        return checks.integer("env", env, 0, self.env_count - 1)
 
     # ---- what Coupling asks for ----
 
@@ -260,7 +270,7 @@ class MujocoRobots:
 
     def save(self, env: int) -> bytes:
         """The integration state of MuJoCo."""
-        mujoco.mj_getState(self.model, self.data[env], self._states, _STATE)
+        mujoco.mj_getState(self.model, self.data[self._env(env)], self._states, _STATE)
         return self._states.tobytes()
 
     def load(self, env: int, state: bytes) -> None:
@@ -273,7 +283,7 @@ class MujocoRobots:
             raise StateError(
                 f"state: expected {self._states.nbytes} bytes of the robot of this model, got {len(state)}"
             )
-        self._restore(env, np.frombuffer(state).copy())  # MuJoCo 3.1 takes no array that cannot be written
+        self._restore(self._env(env), np.frombuffer(state).copy())  # MuJoCo 3.1 takes no array that cannot be written
 
     def _restore(self, env: int, values: Doubles) -> None:
         mujoco.mj_setState(self.model, self.data[env], values, _STATE)

@@ -188,6 +188,27 @@ def test_a_robot_of_absurd_speed_stands_still() -> None:
     assert both.robots.save(0) == alone.robots.save(0)
 
 
+def test_a_robot_that_diverged_comes_back() -> None:
+    """`reset` and `place` let it go on as a new one does; one that is still absurd stays where it is."""
+    both, fresh = bowl(1.0, env_count=3), bowl(1.0)
+    before = both.save_state()
+    for env in (1, 2):
+        data_of(both, env).qvel[0] = 1e30
+    both.step(5)
+    assert both.diverged.tolist() == [False, True, True]
+    both.world.load_state(before.world)
+    both.robots.reset(1)
+    both.place()
+    assert both.diverged.tolist() == [False, False, True]
+    both.step(20)
+    fresh.step(20)
+    assert both.robots.save(1) == fresh.robots.save(0)
+    assert both.world.positions[1].tobytes() == fresh.world.positions[0].tobytes()
+    for env in (3, -1, 1.0):
+        with pytest.raises(ArgumentError, match="^env: expected an integer"):
+            both.robots.reset(env)
+
+
 def test_exchanging_less_often_changes_little(record_property: Any) -> None:
     """Every step, every second and every fifth: the mean force on a shovel that is dragged through a bed."""
     forces = {}

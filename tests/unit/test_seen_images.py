@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -158,6 +160,21 @@ def test_envs_have_colours_of_their_own(world: gg.World) -> None:
     np.testing.assert_array_equal(world.color("sky"), alone)
     np.testing.assert_array_equal(world.color("sky", channels_first=True), np.moveaxis(alone, -1, 1))
     assert (alone[0] != alone[1]).any()
+
+
+def test_copies_pickles_and_branches_keep_the_paint(world: gg.World) -> None:
+    own = np.random.default_rng(1).integers(0, 256, (2, 25, 3))
+    plain = world.color("side")
+    for grain_colors in (own[0], own):
+        world.paint(
+            grain_colors=grain_colors, tool_colors=[(1, 200, 3), (4, 5, 200)], background=(9, 8, 7), ambient=0.5
+        )
+        seen = world.color("side")
+        assert (seen != plain).any()
+        with copy.deepcopy(world) as one, pickle.loads(pickle.dumps(world)) as other, world.branch(3) as branch:
+            np.testing.assert_array_equal(one.color("side"), seen)
+            np.testing.assert_array_equal(other.color("side"), seen)
+            np.testing.assert_array_equal(branch.color("side"), seen[[0, 0, 0]])
 
 
 def test_a_byte_has_room_for_253_tools() -> None:
