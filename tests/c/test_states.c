@@ -12,7 +12,7 @@
 #include "check.h"
 
 #define GRAINS   20
-#define HEADER   72
+#define HEADER   88
 #define CHECK_AT 24
 #define ENVS     2
 
