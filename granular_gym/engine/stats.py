@@ -5,6 +5,7 @@ The engine's list of them is GG_ENV_STATS in csrc/state/settings.h; docs/counter
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -94,3 +95,13 @@ class Counters(TypedDict):
     fast_count: NDArray[np.int64]
     contact_count: NDArray[np.int64]
     diverged: NDArray[np.bool_]
+
+
+def counters_of_all(tallies: Sequence[Counters]) -> Counters:
+    """The counters of several steps as one: the largest overlap and residual, all fast grains, else the last."""
+    total = tallies[-1].copy()
+    if len(tallies) > 1:
+        total["overlap_max"] = np.max([each["overlap_max"] for each in tallies], axis=0)
+        total["residual"] = np.max([each["residual"] for each in tallies], axis=0)
+        total["fast_count"] = np.sum([each["fast_count"] for each in tallies], axis=0)
+    return total

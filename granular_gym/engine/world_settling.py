@@ -77,6 +77,8 @@ class Settling(WorldTools):
         many = dataclasses.replace(solver, iterations=count)
         listed = checks.envs(envs, self.env_count)
         mine = np.arange(self.env_count) if listed is None else np.asarray(listed)
+        if not len(mine):
+            return
         rest = np.setdiff1d(np.arange(self.env_count), mine)
         others = self.save_state(rest) if len(rest) else None
         core = self._core
@@ -111,7 +113,7 @@ class Settling(WorldTools):
                 self.load_state(others, rest)
             self.changes += 1
         worst = int(np.argmax(changes))
-        if changes[worst] > SETTLED:
+        if not changes[worst] <= SETTLED:
             warnings.warn(
                 f"settle_impulses: env {int(mine[worst])} did not converge: velocities still change by "
                 f"{changes[worst]:.2g} of what gravity gives in a step; the bed may give way where it is set down",

@@ -27,7 +27,7 @@ from granular_gym.training.learner_env import LearnerEnv
 from granular_gym.training.recipes import recipe
 
 #: arguments that say what is seen: learners see the state vector
-_OF_SIGHT = ("observation", "depth", "reads_state")
+_OF_SIGHT = ("observation", "depth", "reads_state", "sensor", "vision", "touch")
 
 
 def demonstrations_of(dataset: Dataset) -> Demonstrations:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from granular_gym.base import checks
+from granular_gym.base.interrupts import uninterrupted
 from granular_gym.errors import ArgumentError, MissingError
 from granular_gym.recording.episode import play_episode
 from granular_gym.recording.files import Writer, check_free, check_id, root_of, size_of
@@ -120,9 +121,10 @@ def record(
         for number in range(seed, seed + episodes):
             by = names[len(returns) % len(names)]
             episode = play_episode(env, number, by, partial(player, by, noise, name, seed=number))
-            writer.add(episode)
-            returns.append(episode.total_return)
-            steps += len(episode)
+            with uninterrupted():  # or the dataset would count an episode that is not whole
+                writer.add(episode)
+                returns.append(episode.total_return)
+                steps += len(episode)
             say(f"{name}, {by}, seed {number}: return {returns[-1]:.4g} in {len(episode)} steps")
         return finished()
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.engine.state import State
-from granular_gym.engine.stats import Counters
+from granular_gym.engine.stats import Counters, counters_of_all
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
@@ -144,7 +144,7 @@ class Coupling:
             for env in np.flatnonzero(~(held | self.diverged)):
                 self.diverged[env] = not self.robots.advance(int(env), impulses[env], each)
         self.wrenches = total / (count * self.robots.dt)
-        self.counters = _of_all(tallies)
+        self.counters = counters_of_all(tallies)
         if self.mode == "lagged" and not self._warned:
             self._warn_of_lag()
 
@@ -235,13 +235,3 @@ class Coupling:
         for env, saved in enumerate(state.robots):
             self.robots.load(env, saved)
         self.diverged[:] = False
-
-
-def _of_all(tallies: Sequence[Counters]) -> Counters:
-    """The counters of several steps as one."""
-    total = tallies[-1].copy()
-    if len(tallies) > 1:
-        total["overlap_max"] = np.max([each["overlap_max"] for each in tallies], axis=0)
-        total["residual"] = np.max([each["residual"] for each in tallies], axis=0)
-        total["fast_count"] = np.sum([each["fast_count"] for each in tallies], axis=0)
-    return total

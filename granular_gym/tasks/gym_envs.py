@@ -11,6 +11,7 @@ autoreset, while its neighbours carry on.
 
 from __future__ import annotations
 
+import copy
 import enum
 import math
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ from granular_gym.tasks.arguments import check_arguments, check_options
 from granular_gym.tasks.complete import check_complete
 from granular_gym.tasks.flat import Buffers, flattened
 from granular_gym.tasks.images import POINTS
-from granular_gym.tasks.registry import entry_of
+from granular_gym.tasks.registry import entry_of, is_task
 from granular_gym.tasks.task import Task
 
 try:
@@ -79,9 +80,13 @@ def per_env(value: Any, env_count: int) -> tuple[Any, ...]:
 def skipping_limit(env: Any) -> float:
     """Env steps after which the control periods of an episode are over, where a step is several of them.
 
-    Gymnasium's own limit counts env steps; an episode of a task lasts as long whatever the frame skip.
+    Gymnasium's own limit counts env steps; an episode of a task lasts as long whatever the frame skip. An env that the
+    caller registered has the limit that it was registered with alone.
     """
-    return math.inf if env.spec is None else entry_of(env.spec.id).steps / env.task.frame_skip
+    if env.spec is None or not is_task(env.spec.id):
+        return math.inf
+    steps: float = entry_of(env.spec.id).steps / env.task.frame_skip
+    return steps
 
 
 def shown_space(task: Task, flat: bool) -> Any:
@@ -169,7 +174,11 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self.num_envs: int = self.task.env_count
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
-        self.metadata: dict[str, Any] = {**self.task.metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata: dict[str, Any] = {
+            **self.task.metadata,
+            "render_fps": self.task.render_fps,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.single_observation_space: spaces.Dict = shown_space(self.task, self.flat)
         self.single_action_space: spaces.Box = self.task.action_space
         self.observation_space: spaces.Space[dict[str, Any]] = batch_space(self.single_observation_space, self.num_envs)
@@ -205,6 +214,11 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         return [first + env for env in range(self.num_envs)]
 
     # episodes --------------------------------------------------------------------------------------------------------
+
+    @property
+    def writes_into_buffers(self) -> bool:
+        """Whether what `reset` and `step` return are arrays of the caller, which the next call overwrites."""
+        return self._buffers is not None
 
     def reset(  # type: ignore[override, unused-ignore]
         self,
@@ -428,6 +442,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         self.task: Task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
         check_complete(self.task)
         self.task.image_output = "numpy"
+        self.metadata: dict[str, Any] = {**self.task.metadata, "render_fps": self.task.render_fps}
         self.render_mode = render_mode
         self.flat: bool = checks.flag("flat", flat)
         self.observation_space: spaces.Dict = shown_space(self.task, self.flat)
@@ -512,7 +527,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
             "spec": self.spec,
             "closed": self.task.closed,
             "task": self.task.save(),
-            "random": (self._np_random, self._np_random_seed),
+            "random": (copy.deepcopy(self._np_random), self._np_random_seed),
             "started": self._started,
             "elapsed": self._elapsed,
         }

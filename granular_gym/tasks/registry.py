@@ -191,6 +191,11 @@ def entry_of(name: str) -> Entry:
     return entry
 
 
+def is_task(name: str) -> bool:
+    """Whether a task is registered under an id, with or without the module that registers it."""
+    return bare_id(name) in _TASKS
+
+
 def id_at(task_path: str) -> str | None:
     """The id of the task registered from "module:name", see `Entry.task_path`; None: there is none."""
     return next((name for name, entry in _TASKS.items() if entry.task_path == task_path), None)

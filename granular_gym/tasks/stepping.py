@@ -45,6 +45,7 @@ class Stepping(abc.ABC):
     _idle: bool = False  # envs wait for their reset: it comes before the observation
     _paid: Floats | None = None  # (env_count,) in this env step before its last control period
     _over: NDArray[np.bool_]  # (env_count,) where there is such pay: terminated before that
+    _tallies: tuple[Arrays, ...] = ()  # counters of this env step before its last control period
     _fault: tuple[int, int] | None = None  # env and index of an action on the GPU that was not finite
     _request: Request | None = None
     _results: Results | None = None
@@ -97,13 +98,14 @@ class Stepping(abc.ABC):
     def _skip(self, actions: Any, idle: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The control periods of an env step but the last; returns which envs are idle in that one."""
         self._paid, self._over = np.zeros(self.env_count), np.zeros(self.env_count, bool)
-        self._skipping = True
+        self._tallies, self._skipping = (), True
         try:
             for _ in range(self.frame_skip - 1):
                 self._advance(actions, idle | self._over)
                 rewards, terminated, _ = self.evaluate()
                 self._paid += np.where(self._over, 0.0, rewards)
                 self._over |= terminated & ~idle
+                self._tallies = (*self._tallies, self._take_counters())
         finally:
             self._skipping = False
         return idle | self._over

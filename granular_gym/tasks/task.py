@@ -24,7 +24,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -43,6 +43,7 @@ from granular_gym.engine.pair_table import PairTable
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
+from granular_gym.engine.stats import counters_of_all
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.actions import ActionPart
@@ -430,6 +431,11 @@ class Task(Stepping):
         return self.frame_skip * self.control_period
 
     @property
+    def render_fps(self) -> int:
+        """Pictures per second that show env steps in real time, at least 1."""
+        return max(round(1.0 / self.step_period), 1)
+
+    @property
     def mass(self) -> float:
         """Of all grains of an env [kg]."""
         return self.grain_count * self.density * 4.0 / 3.0 * math.pi * self.radius**3
@@ -465,7 +471,11 @@ class Task(Stepping):
                 self.noise.begin(env, self.generator(env))
         if len(envs):
             self.fresh[envs] = True
-            self._results, self._idle, self._paid = None, False, None
+            self._results, self._idle = None, False
+            if self._paid is not None:  # others are in the middle of their step
+                self._paid[envs], self._over[envs] = 0.0, False
+                for counter in [each for tally in self._tallies for each in tally.values()]:
+                    counter[envs] = 0
             self.begin(envs, dict(options or {}))
             self.vision.repaint(envs)
 
@@ -509,7 +519,8 @@ class Task(Stepping):
         """
         evaluated = self.evaluate()
         # after a reset no step was made yet: the counters of the episode before must not leak into the new one
-        given = {**self._take_counters(), **self.randomization.infos()}
+        counters: Any = counters_of_all(cast(Any, [*self._tallies, self._take_counters()]))
+        given: Arrays = {**counters, **self.randomization.infos()}
         if "evaluate" not in self._checked:
             check_evaluated(self, evaluated, given)
             self._checked.add("evaluate")
@@ -580,8 +591,8 @@ class Task(Stepping):
             return None
         return {
             "world": [self._world.save_state(env=env) for env in range(self.env_count)],
-            "generators": self.generators,
-            "seeds": self.seeds,
+            "generators": copy.deepcopy(self.generators),
+            "seeds": list(self.seeds),
             **{name: array.copy() for name, array in self._arrays().items()},
             "episode": {name: np.copy(getattr(self, name)) for name in self.episode_state},
         }
@@ -596,7 +607,8 @@ class Task(Stepping):
             return
         episode = {name: np.asarray(getattr(self, name)) for name in self.episode_state}
         self.world.load_state(check_saved(saved, self.env_count, self._arrays(), episode))
-        self.generators = list(saved["generators"])
+        self.generators, self._paid = copy.deepcopy(saved["generators"]), None
+        self._tallies = ()
         self.seeds = list(saved["seeds"])
         self.fresh = saved["fresh"].copy()
         self.friction = saved["friction"].copy()

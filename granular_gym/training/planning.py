@@ -193,7 +193,7 @@ class Planner:
             rewards, terminated, truncated, _ = self.task.outcome()
             last = np.where(alive, rewards, 0.0)
             total += last
-            total[truncated] = -np.inf
+            total[truncated & alive] = -np.inf  # a return is final where the episode was over before
             alive &= ~terminated & ~truncated
         self.steps_tried += count * ahead
         return plans, total + (self.last_weight - 1.0) * last

@@ -109,6 +109,8 @@ class WrappedBatch:
             )
         if batch.output != "numpy":
             raise ArgumentError(f"vector_env: expected one made with output='numpy', got {batch.output!r}")
+        if batch.writes_into_buffers:
+            raise ArgumentError("vector_env: expected one made without out: learners keep what they saw before a step")
         self.vector_env = vector_env
         self.num_envs: int = batch.num_envs
         self._batch = batch

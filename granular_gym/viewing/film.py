@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.interrupts import uninterrupted
 from granular_gym.errors import ArgumentError
 
 
@@ -31,23 +30,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Has Ctrl-C wait for the end of the block: a picture that is written in part would end the film."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if came:
-        before(came[0], None)
 
 
 class Film:
@@ -107,7 +89,7 @@ class Film:
             raise ArgumentError(f"picture: expected {self._shape}, the size of the first, got {picture.shape}")
         if self._writer is None:
             raise self._failed()
-        with _quiet(), _uninterrupted():
+        with _quiet(), uninterrupted():
             try:
                 self._writer.append_data(picture)
             except OSError as error:
@@ -128,7 +110,7 @@ class Film:
             return
         writer, self._writer = self._writer, None
         try:
-            with _quiet(), _uninterrupted():
+            with _quiet(), uninterrupted():
                 writer.close()
             found = self._count_pictures(str(self.path))[0] if self.count else 0
         except (OSError, RuntimeError) as error:

@@ -59,3 +59,69 @@ def test_an_episode_lasts_as_long_whatever_the_frame_skip(skip: int) -> None:
 def test_arguments_that_make_no_sense_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         gym.make("granular_gym/Bulldozer-v1", **arguments)
+
+
+def test_pictures_per_second_are_real_time() -> None:
+    for skip, wanted in ((1, 20), (5, 4)):
+        one = gym.make("granular_gym/Silo-v1", frame_skip=skip, **FEW)
+        many = gym.make_vec("granular_gym/Silo-v1", num_envs=2, frame_skip=skip, **FEW)
+        assert one.metadata["render_fps"] == many.metadata["render_fps"] == wanted
+        one.close()
+        many.close()
+
+
+def test_counters_are_of_all_control_periods() -> None:
+    """A grain that is thrown at the wall in the first of them is told of, too."""
+    told = []
+    for skip in (1, 5):
+        envs = gym.make_vec("granular_gym/Level-v1", num_envs=1, frame_skip=skip, observation="state", **FEW)
+        envs.reset(seed=1)
+        world = envs.unwrapped.task.world
+        velocities = world.velocities
+        velocities[0, world.positions[0, :, 2].argmax()] = (25.0, 0.0, 0.0)
+        world.set_grains(velocities=velocities)
+        still = np.zeros(envs.action_space.shape, np.float32)
+        infos = [envs.step(still)[4] for _ in range(5 // skip)]
+        told.append([sum(each["fast_count"][0] for each in infos), max(each["overlap_max"][0] for each in infos)])
+        envs.close()
+    assert told[0] == told[1] and told[0][0] > 0
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_what_a_step_earns_does_not_depend_on_envs_that_are_reset_in_it(mode: str) -> None:
+    """An env of a batch whose other env begins an episode earns what it earns alone."""
+    arguments: dict[str, Any] = {"grain_count": 60, "num_threads": 1, "observation": "state", "frame_skip": 3}
+    task = "granular_gym/Silo-v1"
+    pair = gym.make_vec(task, num_envs=2, autoreset_mode=mode, max_episode_steps=7, **arguments)
+    alone = gym.make_vec(task, num_envs=1, autoreset_mode="Disabled", max_episode_steps=7, **arguments)
+    draw = np.random.default_rng(0)
+    actions = draw.uniform(-1.0, 1.0, (12, *pair.action_space.shape)).astype(np.float32)
+    pair.reset(seed=[5, 6])
+    for action in actions[:4]:
+        pair.step(action)
+    # from here on the envs end their episodes in different steps
+    pair.reset(seed=[5, None], options={"reset_mask": np.array([True, False])})
+    alone.reset(seed=[5])
+    ends = 0
+    for action in actions[4:11]:
+        _, earned, _, truncated, _ = pair.step(action)
+        _, wanted, _, over, _ = alone.step(action[:1])
+        assert earned[0] == wanted[0] and truncated[0] == over[0]
+        ends += int(truncated[1])
+    assert ends == 1 and over[0]
+    pair.close()
+    alone.close()
+
+
+def test_an_env_that_the_caller_registered_takes_a_frame_skip() -> None:
+    arguments = {"grain_count": 60, "num_threads": 1, "observation": "state", "frame_skip": 2}
+    name = "OwnSilo-v0"
+    gym.register(name, "granular_gym.envs.silo:SiloV1Env", kwargs=arguments, max_episode_steps=3)
+    try:
+        env = gym.make(name)
+        env.reset(seed=0)
+        over = [env.step(np.zeros(env.action_space.shape or (), np.float32))[3] for _ in range(3)]
+        assert over == [False, False, True]
+        env.close()
+    finally:
+        del gym.registry[name]

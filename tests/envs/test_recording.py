@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -175,6 +176,22 @@ def test_ctrl_c_keeps_whole_episodes(root: Path, monkeypatch: pytest.MonkeyPatch
         record(SILO, episodes=9, dataset_id="cut-v0", out=root, arguments=SMALL, say=interrupt)
     assert files.Dataset("cut-v0", root).count == 2
     assert not list(root.glob(".recording-*"))
+
+
+def test_ctrl_c_while_an_episode_is_written_waits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from minari.dataset._storages.hdf5_storage import HDF5Storage
+
+    write, calls = HDF5Storage.update_episode_metadata, []
+
+    def interrupted(self: Any, *arguments: Any) -> None:
+        calls.append(os.kill(os.getpid(), signal.SIGINT) if len(calls) == 1 else None)
+        write(self, *arguments)
+
+    monkeypatch.setattr(HDF5Storage, "update_episode_metadata", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        record(SILO, episodes=9, dataset_id="held-v0", out=root, arguments=SMALL, say=quiet)
+    assert files.Dataset("held-v0", root).count == 2
+    assert replay("held-v0", root=root, say=quiet) == 2
 
 
 #: plain colours, the top left corner, nothing from there on

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from env_helpers import small
@@ -134,3 +136,27 @@ def test_a_mirrored_scene_has_the_mirrored_vector(name: str, make_vec: Any) -> N
 @pytest.mark.parametrize("name, vector", VECTORS.items())
 def test_the_page_has_the_table(name: str, vector: StateVector) -> None:
     assert f"\n{vector.table()}\n" in (PAGES / f"{name}.md").read_text()
+
+
+def test_what_was_saved_goes_on_with_its_own_generator() -> None:
+    """Episodes that are begun later draw nothing from it."""
+    arguments: dict[str, Any] = {"grain_count": 40, "num_threads": 1, "observation": "state"}
+    envs: Any = gym.make_vec("granular_gym/Bulldozer-v1", num_envs=1, **arguments).unwrapped
+    envs.reset(seed=0)
+    saved = envs.task.save()
+    begun = []
+    for _ in range(2):
+        envs.reset()
+        begun.append(envs.task.world.positions)
+        envs.task.load(saved)
+    np.testing.assert_array_equal(*begun)
+    envs.close()
+    env: Any = gym.make("granular_gym/Bulldozer-v1", **arguments).unwrapped
+    env.reset(seed=0)
+    other = copy.copy(env)
+    other.reset()
+    begun = [other.task.world.positions]
+    env.reset()
+    np.testing.assert_array_equal(env.task.world.positions, begun[0])
+    env.close()
+    other.close()

@@ -147,6 +147,14 @@ def test_company_changes_nothing():
         np.testing.assert_array_equal(both.positions[1], other.positions[0])
 
 
+def test_no_env_is_a_selection_too():
+    with imported(2) as world:
+        before = [world.state_hash(k) for k in range(2)]
+        for envs in ([], np.zeros(2, bool)):
+            world.settle_impulses(DT, envs=envs)
+        assert [world.state_hash(k) for k in range(2)] == before
+
+
 @pytest.mark.parametrize(
     ("mode", "arguments", "name"),
     [
