@@ -36,7 +36,7 @@ def test_other_autoreset_modes_are_refused(make_vec: Any) -> None:
         sb3_vec_env(make_vec())
     with pytest.raises(gg.ArgumentError, match="GranularVectorEnv"):
         sb3_vec_env("no")  # type: ignore[arg-type]
-    buffers = {"rewards": np.zeros(2)}
+    buffers = {"rewards": np.zeros(3)}
     with pytest.raises(gg.ArgumentError, match="vector_env: expected one made without out"):
         sb3_vec_env(make_vec(autoreset_mode="SameStep", out=buffers))
 
