@@ -477,17 +477,19 @@ def test_rewards_that_are_not_finite_are_named(bad: float, sweep: Any) -> None:
 def test_infos_are_what_evaluate_gives(sweep: Any) -> None:
     """Also numbers that are not finite; names that the engine gives are refused."""
 
-    def evaluate(self: Any, name: str = "distance") -> Any:
-        rewards, terminated, infos = sweep.SweepTask.evaluate(self)
-        return rewards, terminated, {**infos, name: np.full(self.env_count, np.inf)}
+    def env_with(name: str) -> Any:
+        def evaluate(self: Any) -> Any:
+            rewards, terminated, infos = sweep.SweepTask.evaluate(self)
+            return rewards, terminated, {**infos, name: np.full(self.env_count, np.inf)}
 
-    slip = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", "evaluate": evaluate})
-    gg.register_task("me/Slip-v0", slip, steps=5)
-    env: Any = gym.make("me/Slip-v0", **SMALL)
+        slip = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", "evaluate": evaluate})
+        gg.register_task("me/Slip-v0", slip, steps=5)
+        return gym.make("me/Slip-v0", **SMALL)
+
+    env = env_with("distance")
     env.reset(seed=0)
     assert env.step(env.action_space.sample())[4]["distance"] == np.inf
-    slip.evaluate = lambda self: evaluate(self, "overlap_max")  # type: ignore[attr-defined]
-    env = gym.make("me/Slip-v0", **SMALL)
+    env = env_with("overlap_max")
     with pytest.raises(gg.ArgumentError, match=r"expected infos beside those of the engine, got 'overlap_max'"):
         env.reset(seed=0)
         env.step(env.action_space.sample())
