@@ -341,13 +341,16 @@ def fill_heights(low: Floats, high: Floats, heights: Any, distance: float) -> tu
     the box, its edges included; likewise.
 
     Raises:
-        ArgumentError: heights that are not finite, fewer than 2 x 2 of them, or none above the box's floor.
+        ArgumentError: heights that are not finite, fewer than 2 x 2 of them, none above the box's floor, or some above
+            its top.
     """
-    field = np.asarray(heights, np.float64)
+    field = checks.numbers("heights", heights).astype(np.float64)
     if field.ndim != 2 or min(field.shape) < 2 or not np.isfinite(field).all():
         raise ArgumentError(f"heights: expected finite numbers (rows, columns), 2 x 2 or more, got {field.shape}")
     if not field.max() > low[2]:
         raise ArgumentError(f"heights: expected some above the floor of the box at {low[2]:g} m, got {field.max():g}")
+    if field.max() > high[2] + 1e-3 * distance:  # corners are in single precision
+        raise ArgumentError(f"heights: expected at most the top of the box at {high[2]:g} m, got {field.max():g}")
     top = high.copy()
     top[2] = low[2] + math.ceil((field.max() - low[2]) / distance) * distance
     points, radius = fill(low, top, distance)

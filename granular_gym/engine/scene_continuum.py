@@ -50,8 +50,8 @@ class SceneContinuum(SceneGrains):
             shape: in place of a box a solid: a Sdf, or a closed Mesh.
             points: in place of a box the places (n, 3) of its particles [m], each of which stands for its share of a
                 cell.
-            heights: (rows, columns) [m]: the box is filled up to these alone; they spread evenly over its x (columns)
-                and y (rows), edges included.
+            heights: (rows, columns) [m], none above the box: it is filled up to these alone; they spread evenly over
+                its x (columns) and y (rows), edges included.
             particles_per_cell: 1 to 1000; 8 is usual, and more make curved surfaces smoother.
             velocity: (3,) [m/s].
 
@@ -66,6 +66,8 @@ class SceneContinuum(SceneGrains):
             raise ArgumentError("add_continuum: expected a scene without grains, this one has some")
         if [lower is not None and upper is not None, shape is not None, points is not None].count(True) != 1:
             raise ArgumentError("lower, upper, shape, points: expected both corners of a box, or a shape, or points")
+        if heights is not None and lower is None:
+            raise ArgumentError("heights: expected with a box alone, got them with a shape or points")
         if spacing is None and self.spacing is None:
             raise ArgumentError("spacing: expected a length with the first body of continuous matter")
         h = self.spacing if spacing is None else checks.number("spacing", spacing, 1e-5, 1e3)

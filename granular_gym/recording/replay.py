@@ -15,7 +15,7 @@ from granular_gym.recording.episode import ACTIONS, INFOS, OBSERVATIONS, Episode
 from granular_gym.recording.files import Dataset
 from granular_gym.recording.record import OF_A_RUN
 from granular_gym.tasks.registry import bare_id, short_name, task_id
-from granular_gym.viewing.film import Film
+from granular_gym.viewing.film import Film, real_time
 
 
 def replay(
@@ -103,7 +103,7 @@ def _film(path: Path, env: Any) -> Film:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        return Film(path, int(env.metadata.get("render_fps", 10)))
+        return Film(path, real_time(env.unwrapped.task.step_period))
     except ImportError:
         raise MissingError("films need imageio with ffmpeg: pip install 'granular_gym[video]'") from None
 

@@ -131,6 +131,9 @@ class SensorNoise:
         env_count: number of envs.
     """
 
+    #: of what a snapshot of a task holds of it
+    names = ("sensor_keys", "sensor_steps")
+
     def __init__(self, sensor: DepthSensor, env_count: int) -> None:
         self.sensor = sensor
         self.keys: NDArray[np.int64] = np.zeros(env_count, np.int64)  # of the episodes
@@ -143,11 +146,11 @@ class SensorNoise:
 
     def arrays(self) -> Arrays:
         """What a snapshot of a task holds of it, by name."""
-        return {"sensor_keys": self.keys, "sensor_steps": self.steps}
+        return dict(zip(self.names, (self.keys, self.steps), strict=True))
 
     def load(self, saved: Mapping[str, Any]) -> None:
         """Goes back to a snapshot."""
-        self.keys, self.steps = saved["sensor_keys"].copy(), saved["sensor_steps"].copy()
+        self.keys, self.steps = (saved[name].copy() for name in self.names)
 
     def measured(self, depth: Any, number: int, limits: tuple[float, float], floor: bool) -> tuple[Any, Any]:
         """Depth images as the sensor gives them.

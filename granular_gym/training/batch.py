@@ -14,9 +14,13 @@ def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
     """A GranularVectorEnv of a task as learners need it.
 
     Raises:
-        ArgumentError: no such task, or an argument that it does not take.
+        ArgumentError: no such task, or an argument that it does not take or that is not the caller's to choose.
     """
-    return gym.make_vec(task_id(task), num_envs=env_count, autoreset_mode="SameStep", depth="uint8", **arguments)
+    fixed: dict[str, Any] = {"num_envs": env_count, "autoreset_mode": "SameStep", "depth": "uint8"}
+    for name in arguments:
+        if name in fixed:
+            raise ArgumentError(f"argument: expected none named {name}, which is {fixed[name]!r} for learners")
+    return gym.make_vec(task_id(task), **fixed, **arguments)
 
 
 def make_single(task: str, arguments: dict[str, Any]) -> Any:

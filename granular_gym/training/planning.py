@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
+from granular_gym.tasks.depth_sensor import SensorNoise
 from granular_gym.tasks.gym_envs import GranularVectorEnv
 from granular_gym.tasks.task import Task, copies_of
 
@@ -53,8 +54,8 @@ class Planner:
     is played; the mean moves to the average of all, weighted by their returns.
 
     Args:
-        copies: a vector env of the same task with the same scene; as many envs as sequences are tried, at least 3. It
-            may compute more coarsely than the env that is played.
+        copies: a vector env of the same task with the same scene and `frame_skip`; as many envs as sequences are tried,
+            at least 3. It may compute more coarsely than the env that is played, and see otherwise.
         guide: has `act()`, which gives actions for all envs of `copies`, and `reset(mask)`, as scripted experts have;
             None: none.
         horizon: steps looked ahead, at most to the end of the episode where `act` is told how far that is.
@@ -123,7 +124,7 @@ class Planner:
             steps_left: of its episode; None: no end is in sight.
 
         Raises:
-            ArgumentError: not one env of the task of the copies, or one that was not reset.
+            ArgumentError: not one env of the task of the copies, one that was not reset, or of longer or shorter steps.
             StateError: its scene is not that of the copies.
         """
         if self._known == 0 or self._played >= self.interval:
@@ -141,7 +142,10 @@ class Planner:
         saved = task.save()
         if saved is None:
             raise ArgumentError("env: expected an env that has been reset, got one that has not")
-        saved = copies_of(saved, self.task.env_count)
+        if task.step_period != self.task.step_period:
+            wanted = f"steps of {self.task.step_period:g} s, as those of the copies"
+            raise ArgumentError(f"env: expected {wanted}, got {task.step_period:g} s")
+        saved = self._copies_of(saved)
         ahead = self.horizon
         if steps_left is not None:
             ahead = min(ahead, checks.integer("steps_left", steps_left, 1))
@@ -156,6 +160,12 @@ class Planner:
             self._mean = self._average(actions, returns)
             self._known = ahead
         self.expected = float(best)
+
+    def _copies_of(self, saved: dict[str, Any]) -> dict[str, Any]:
+        """What an env saved, for all copies; errors of cameras, which shape no future, are those of the copies."""
+        noise = self.task.noise
+        found = {name: value for name, value in saved.items() if name not in SensorNoise.names}
+        return copies_of(found, self.task.env_count) | ({} if noise is None else noise.arrays())
 
     def _shift(self) -> None:
         """Drops the steps that were played."""

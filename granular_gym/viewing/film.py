@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.interrupts import uninterrupted
 from granular_gym.errors import ArgumentError
+
+#: least and most pictures per second of a film
+RATES = 0.1, 240.0
 
 
 @contextlib.contextmanager
@@ -32,6 +36,11 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
+def real_time(seconds: float) -> float:
+    """Pictures per second of a film that has a picture of every so many seconds, as near as films can have it."""
+    return min(max(1.0 / seconds, RATES[0]), RATES[1])
+
+
 class Film:
     """Writes an MP4 file (H.264); a context manager.
 
@@ -42,7 +51,7 @@ class Film:
 
     Args:
         path: of the file; one that exists is replaced.
-        pictures_per_second: frame rate, 1 .. 240.
+        pictures_per_second: frame rate, 0.1 .. 240.
 
     Attributes:
         path: of the file.
@@ -56,8 +65,8 @@ class Film:
     path: Path
     count: int
 
-    def __init__(self, path: str | Path, pictures_per_second: int) -> None:
-        checks.integer("pictures_per_second", pictures_per_second, 1, 240)
+    def __init__(self, path: str | Path, pictures_per_second: float) -> None:
+        rate = checks.number("pictures_per_second", pictures_per_second, *RATES)
         file = checks.path("path", path)
         import imageio.v2 as imageio
         import imageio_ffmpeg
@@ -67,11 +76,11 @@ class Film:
         self._count_pictures = imageio_ffmpeg.count_frames_and_secs
         self._writer: Any = imageio.get_writer(
             file,
-            fps=pictures_per_second,
+            fps=rate,
             quality=8,
             macro_block_size=16,
             ffmpeg_log_level="quiet",
-            output_params=["-g", str(pictures_per_second), "-movflags", "+frag_keyframe+empty_moov+default_base_moof"],
+            output_params=["-g", str(math.ceil(rate)), "-movflags", "+frag_keyframe+empty_moov+default_base_moof"],
         )
 
     def add(self, picture: NDArray[np.uint8]) -> None:

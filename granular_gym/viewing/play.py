@@ -26,7 +26,7 @@ from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.training.batch import make_single
 from granular_gym.training.evaluation import share_of_expert
 from granular_gym.training.policies import Policy, baseline_returns, load_policy, trained_arguments
-from granular_gym.viewing.film import Film
+from granular_gym.viewing.film import Film, real_time
 
 
 def play(
@@ -53,7 +53,7 @@ def play(
         episodes: how many, >= 1.
         steps: most env steps of each; None: up to the task's time limit.
         film: write a film where the `video` extra is installed.
-        every: env steps per picture of the film, and per moment that is exported.
+        every: env steps per picture of the film, which stays in real time, and per moment that is exported.
         arguments: of the task; default: those that a policy in a file was trained with, else the task's defaults.
         exports: formats that the episodes are also written in, "vtk", "lammps" or "gltf" (docs/exchange.md); as in the
             film, episodes follow each other.
@@ -97,7 +97,7 @@ def play(
             if number == seed:
                 out.mkdir(parents=True, exist_ok=True)
                 write_png(str(out / "first.png"), _frame(env))
-                record.reel = _film(out / f"{short_name(name)}.mp4", env, say) if film else None
+                record.reel = _film(out / f"{short_name(name)}.mp4", env, every, say) if film else None
                 record.write(formats, out)
             record.add()
             try:
@@ -207,10 +207,10 @@ def _frame(env: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(env.render())
 
 
-def _film(path: Path, env: Any, say: Callable[[str], None]) -> Film | None:
-    """A new film; None where the `video` extra is missing, which is said."""
+def _film(path: Path, env: Any, every: int, say: Callable[[str], None]) -> Film | None:
+    """A new film of a picture every so many env steps; None where the `video` extra is missing, which is said."""
     try:
-        return Film(path, int(env.metadata.get("render_fps", 10)))
+        return Film(path, real_time(every * env.unwrapped.task.step_period))
     except ImportError:
         say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
         return None

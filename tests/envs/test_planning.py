@@ -152,6 +152,20 @@ def test_copies_of_another_kind_are_refused(make: Any, make_vec: Any) -> None:
         planner.act(finer)
     with pytest.raises(gg.ArgumentError, match="reset"):
         planner.act(make())
+    longer = make(frame_skip=2)
+    longer.reset(seed=0)
+    with pytest.raises(gg.ArgumentError, match=r"env: expected steps of .* s, as those of the copies"):
+        planner.act(longer)
+
+
+@pytest.mark.parametrize("seen, planned", [({"sensor": "structured_light"}, {}), ({}, {"sensor": "structured_light"})])
+def test_copies_need_not_see_as_the_env_does(seen: Any, planned: Any, make: Any, make_vec: Any) -> None:
+    plain, env = make(), make(**seen)
+    actions = []
+    for each, copies in ((plain, make_vec(num_envs=3)), (env, make_vec(num_envs=3, **planned))):
+        each.reset(seed=0)
+        actions.append(Planner(copies, horizon=3, interval=1).act(each))
+    assert np.array_equal(*actions)
 
 
 def _reset(copies: Any) -> Any:

@@ -57,6 +57,17 @@ def test_a_film_and_the_same_return_for_the_same_seed(tmp_path: Path) -> None:
     assert one["return"] == two["return"] and one["info"] == two["info"]
 
 
+def test_a_film_of_every_third_step_is_in_real_time(tmp_path: Path) -> None:
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
+    arguments = {**small(SILO), "frame_skip": 2}
+    play("silo", tmp_path, steps=6, every=3, policy="random", arguments=arguments, say=lambda text: None)
+    pictures, seconds = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "Silo-v1.mp4"))
+    env = gym.make(SILO, **arguments)
+    assert pictures == 3  # the beginning, after three steps, the end
+    assert seconds == pytest.approx(pictures * 3 * env.unwrapped.task.step_period, rel=0.05)
+    env.close()
+
+
 def test_a_policy_of_the_user_s(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     arguments = [

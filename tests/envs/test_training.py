@@ -322,6 +322,8 @@ def test_rewards_and_returns_of_a_learner() -> None:
     from granular_gym.training.learner_env import LearnerEnv
 
     arguments = {**ARGUMENTS, "max_episode_steps": 10}
+    with pytest.raises(gg.ArgumentError, match="argument: expected none named depth, which is 'uint8' for learners"):
+        make_batch(BULLDOZER, 2, {**arguments, "depth": "float32"})
     plain = make_batch(BULLDOZER, 2, arguments)
     plain.reset(seed=[7, 8])
     actions = np.array([[0.5, 0.2], [-1.0, 0.0]], np.float32)

@@ -162,7 +162,7 @@ WRONG = (None, "x", 3, 0.5, True, [], {}, math.nan)
         ("experiments", lambda v: gg.calibrate(v, gg.Grains(1000.0, 0.01)), (None, "x", 3, [], [1])),
         ("grains", lambda v: gg.calibrate(gg.ReposeAngle(30), v), WRONG),
         ("path", lambda v: Film(v, 10), (None, 3, "")),
-        ("pictures_per_second", lambda v: Film("x.mp4", v), (None, 0, -1, "25", 2.5, 1e9)),
+        ("pictures_per_second", lambda v: Film("x.mp4", v), (None, 0, -1, "25", np.nan, 1e9)),
         ("out", lambda v: play("silo", v), (None, 3, "")),
         ("out", lambda v: run_scene("incline", v), (None, 3, "")),
         ("other_radius", lambda v: gg.cohesion_of_force(1.0, 1.0, v), (None, "x", 0, np.zeros(2))),
