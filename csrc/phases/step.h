@@ -14,6 +14,8 @@
  *                                     last meeting, and writes nothing that this one reads of them
  *   gg_team_pass(team, phase, sweep)  runs a phase for all colours, one after another, and returns 1; 0: it does not, and
  *                                     gg_team_run does so colour by colour
+ *   gg_team_extrapolates(team, phase) whether gg_team_pass of that phase extrapolates bodies itself: advance_bodies is left
+ *                                     out after the first sweep
  *   gg_team_colours(team)             the most colours that an env of the team has (gg_step_colours)
  *   gg_team_any(team, condition)      whether the condition holds for an env of the team (gg_step_condition)
  */

@@ -48,6 +48,8 @@ typedef struct gg_colour_tally {
     X(int32_t, colour_contact, d->coloured.found * GG_COLOURS_FOUND, SCRATCH) /* GPU: of a slot; 2 record + side */    \
     X(float, push, d->coloured.pushes * GG_LANES * 3, SCRATCH)          /* GPU: position correction, mass times way */ \
     X(int32_t, first_body, d->coloured.rows * GG_LANES, SCRATCH)        /* body of the grain that owns the contact */  \
+    X(int32_t, sweep_own, d->coloured.pushes * GG_LANES, SCRATCH)       /* GPU: first_body, see gg_gpu_sweep_body */   \
+    X(int32_t, sweep_other, d->coloured.pushes * GG_LANES, SCRATCH)     /* GPU: other_body, likewise */                \
     X(float, overlap, d->coloured.rows * GG_LANES, SCRATCH)             /* over the smaller diameter */                \
     X(int32_t, contact_pair, d->coloured.rows * GG_LANES, SCRATCH)      /* index of the pair of materials */           \
     X(int32_t, contact_from, d->coloured.rows * GG_LANES, SCRATCH)      /* record in the last substep, -1: none */

@@ -44,16 +44,17 @@ static int32_t trace_colours(const trace_team *t) {
 }
 
 /* the team of step.h: the host, which runs one phase after the other where the world runs */
-#define GG_TEAM_FN                       static
-#define gg_team                          trace_team
-#define gg_team_run                      trace_run
-#define gg_team_start                    trace_run
-#define gg_team_next                     trace_run
-#define gg_team_any                      trace_any
-#define gg_team_colours                  trace_colours
-#define gg_team_pass(team, phase, sweep) 0
-#define gg_team_view(team)               (&(team)->world->view)
-#define gg_team_law(team)                ((gg_law)gg_team_view(team)->params.law)
+#define GG_TEAM_FN                        static
+#define gg_team                           trace_team
+#define gg_team_run                       trace_run
+#define gg_team_start                     trace_run
+#define gg_team_next                      trace_run
+#define gg_team_any                       trace_any
+#define gg_team_colours                   trace_colours
+#define gg_team_pass(team, phase, sweep)  0
+#define gg_team_extrapolates(team, phase) 0
+#define gg_team_view(team)                (&(team)->world->view)
+#define gg_team_law(team)                 ((gg_law)gg_team_view(team)->params.law)
 #include "../phases/step.h"
 
 gg_status gg_world_trace(gg_world *w, double dt, const float *tool_targets, gg_trace note, void *context) {

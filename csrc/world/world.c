@@ -25,7 +25,8 @@ typedef struct step_context {
 #define GG_TEAM_FN static
 static const gg_view *gg_team_view(const gg_team *team) { return team->executor->view; }
 static gg_law gg_team_law(const gg_team *team) { return (gg_law)gg_team_view(team)->params.law; }
-#define gg_team_pass(team, phase, sweep) 0
+#define gg_team_pass(team, phase, sweep)  0
+#define gg_team_extrapolates(team, phase) 0
 static int32_t gg_team_colours(const gg_team *team) {
     int32_t most = 0;
     for (int64_t e = team->env_begin; e < team->env_end; e++) {

@@ -155,6 +155,7 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
 static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
 static void gg_team_next(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
 static int gg_team_pass(const gg_team *, gg_phase, int32_t) { return 0; }
+static int gg_team_extrapolates(const gg_team *, gg_phase) { return 0; }
 /* nor how many colours there are: as many as there may be */
 static int32_t gg_team_colours(const gg_team *team) { return gg_colour_limit(&team->view->params); }
 /* the host does not know the condition: kernels skip envs in which they have nothing to do */

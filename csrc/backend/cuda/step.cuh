@@ -44,6 +44,9 @@ __device__ __forceinline__ int gg_team_pass(const gg_gpu_team *team, gg_phase ph
     gg_gpu_clock(team, phase);
     return done;
 }
+__device__ __forceinline__ int gg_team_extrapolates(const gg_gpu_team *team, gg_phase phase) {
+    return phase == GG_PHASE_sweep_colour && gg_gpu_sweeps_extrapolate(team, team->view, team->env);
+}
 __device__ __forceinline__ int32_t gg_team_colours(const gg_gpu_team *team) {
     return gg_step_colours(&team->view->env[team->env]);
 }

@@ -52,22 +52,49 @@ __device__ __forceinline__ uint32_t gg_gpu_contact3(uint32_t contact) {
     return contact + 2 * (contact & ~(uint32_t)(GG_LANES - 1));
 }
 
-/* the bodies of a contact */
+/* ---- extrapolation ----
+ *
+ * Between sweeps bodies are extrapolated by their momentum: by advance_bodies, or each by the first of its contacts in a
+ * sweep, which has its body at hand; blocks then meet once less. A contact knows by a bit of the index of a body that it is
+ * the first one there. */
+
+/* Whether sweeps extrapolate: not where bodies are in shared memory, which a block passes over faster than its contacts
+ * would find out; not with clumps, nor where contacts have the last colour, or more than grains find theirs by. */
+__device__ __forceinline__ int gg_gpu_sweeps_extrapolate(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    const gg_env *env = &v->env[e];
+    return team->near == GG_NEAR_NOTHING && v->dims.coloured.found && !gg_step_condition(env, GG_HAS_REST) &&
+           gg_step_colours(env) <= GG_COLOURS_FOUND;
+}
+
+/* the index of a body as sweep_own and sweep_other have it; before: the colours of other contacts that the body is in
+ * before this one */
+#define GG_SWEEP_FIRST INT32_MIN
+__device__ __forceinline__ int32_t gg_gpu_sweep_body(int32_t body, uint32_t before) {
+    return before ? body : body | GG_SWEEP_FIRST;
+}
+__device__ __forceinline__ void gg_gpu_note_first(const gg_view *v, int64_t e, const gg_scalar_records *at,
+                                                  int32_t colour) {
+    const uint64_t *colours = v->colours + e * v->dims.slots;
+    uint32_t before = (1u << colour) - 1;
+    int32_t own = *at->own, other = *at->other;
+    v->sweep_own[at->contact] = gg_gpu_sweep_body(own, (uint32_t)colours[own] & before);
+    v->sweep_other[at->contact] =
+        gg_is_tool(v, other) ? other : gg_gpu_sweep_body(other, (uint32_t)colours[other] & before);
+}
+
+/* the bodies of a contact, marked where it is their first one */
 struct gg_gpu_pair {
     int32_t own, other;
 };
-__device__ __forceinline__ gg_gpu_pair gg_gpu_pair_of(const gg_view *v, uint32_t contact) {
-    gg_gpu_pair pair = {v->first_body[contact], v->other_body[contact]};
-    return pair;
-}
+__device__ __forceinline__ uint32_t gg_gpu_body_of(int32_t marked) { return (uint32_t)(marked & ~GG_SWEEP_FIRST); }
 
 /* ---- the start ----
  *
  * Preparing a contact changes no other: all are prepared at once. Then each grain adds up what its contacts start with, in
  * order of their colours, as if they did so colour by colour. */
 
-/* calls body(records) for the team's share of the contacts of all colours but the last, of which there are some, in whole
- * rows */
+/* calls body(records, colour) for the team's share of the contacts of all colours but the last, of which there are some, in
+ * whole rows */
 template <class Body>
 __device__ __forceinline__ void gg_each_coloured(const gg_gpu_team *team, const gg_view *v, int64_t e, Body body) {
     const gg_colour_spans *spans = &team->memory->spans;
@@ -76,7 +103,7 @@ __device__ __forceinline__ void gg_each_coloured(const gg_gpu_team *team, const 
         while (k >= spans->of[colour].end) {
             colour++;
         }
-        body(gg_scalar_records_at(v, e, k, spans->of[colour].live));
+        body(gg_scalar_records_at(v, e, k, spans->of[colour].live), colour);
     }
 }
 
@@ -155,13 +182,17 @@ __device__ __forceinline__ int gg_gpu_prepare(const gg_gpu_team *team, const gg_
     if (colours == 0) {
         return 1; /* also where the env stands still: nothing is there that it could start from */
     }
-    gg_each_coloured(team, v, e, [&](const gg_scalar_records &at) {
+    int extrapolate = gg_gpu_sweeps_extrapolate(team, v, e);
+    gg_each_coloured(team, v, e, [&](const gg_scalar_records &at, int32_t colour) {
         gg_scalar_vec torque = gg_scalar_zero();
         if (v->params.rolling) {
             torque = gg_scalar_last_torque(v, e, &at);
         }
         gg_scalar_start start = gg_scalar_prepare_contacts(v, e, &at, gg_scalar_last_impulse(v, e, &at), torque);
         gg_scalar_store3(v->push + at.contact3, start.push);
+        if (extrapolate && at.count) {
+            gg_gpu_note_first(v, e, &at, colour);
+        }
     });
     gg_gpu_wait(team);
     gg_gpu_starter starter = {v, gg_scalar_start_impulses(v, e), gg_scalar_start_torques(v, e),
@@ -275,6 +306,13 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
         float own[GG_BODY], other[GG_BODY];
     };
     gg_scalar_sweep s;
+    const int32_t *own, *other; /* indices of bodies, marked where sweeps extrapolate */
+    float *before;              /* bodies before the last sweep */
+
+    __device__ __forceinline__ gg_gpu_pair pair(uint32_t contact) const {
+        gg_gpu_pair found = {own[contact], other[contact]};
+        return found;
+    }
 
     __device__ __forceinline__ contact load(uint32_t at, int live, gg_gpu_pair of) const {
         const gg_view *v = s.v;
@@ -299,10 +337,34 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
     }
     /* of a live contact: those of others may be written meanwhile */
     __device__ __forceinline__ void load_sides(const contact &c, sides *of) const {
-        gg_body_load(s.bodies + (uint32_t)c.of.own * GG_BODY, of->own);
-        gg_body_load(s.bodies + (uint32_t)c.of.other * GG_BODY, of->other);
+        gg_body_load(s.bodies + gg_gpu_body_of(c.of.own) * GG_BODY, of->own);
+        gg_body_load(s.bodies + gg_gpu_body_of(c.of.other) * GG_BODY, of->other);
     }
-    __device__ __forceinline__ void solve(const contact &of, const sides &with) const {
+    /* of a live contact: what its bodies were before the last sweep, where it is their first; no other changes it */
+    __device__ __forceinline__ void load_before(const contact &c, sides *of) const {
+        if (s.sweep > 1 && c.of.own < 0) {
+            gg_body_load(before + gg_gpu_body_of(c.of.own) * GG_BODY, of->own);
+        }
+        if (s.sweep > 1 && c.of.other < 0) {
+            gg_body_load(before + gg_gpu_body_of(c.of.other) * GG_BODY, of->other);
+        }
+    }
+    /* extrapolates a body where this is its first contact, and keeps what it was */
+    __device__ __forceinline__ void extrapolate(int32_t marked, float *body, const float *old) const {
+        if (marked >= 0) {
+            return;
+        }
+        gg_body_store(before + gg_gpu_body_of(marked) * GG_BODY, body);
+        for (int k = 0; s.sweep > 1 && k < 6; k++) {
+            float *velocity = &body[k + k / 3];
+            *velocity = gg_scalar_extrapolated(*velocity, old[k + k / 3], s.beta);
+        }
+    }
+    __device__ __forceinline__ void solve(const contact &of, sides &with, const sides &old) const {
+        if (!near) {
+            extrapolate(of.of.own, with.own, old.own);
+            extrapolate(of.of.other, with.other, old.other);
+        }
         gg_scalar_swept c;
         c.at.contact3 = c.at.roll3 = gg_gpu_contact3(of.at);
         c.normal = of.normal;
@@ -324,8 +386,8 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
             c.twist_limit = of.twist_limit;
             gg_scalar_sweep_roll(&s, &c, cohesive);
         }
-        gg_body_store(s.bodies + (uint32_t)of.of.own * GG_BODY, c.own);
-        gg_body_store(s.bodies + (uint32_t)of.of.other * GG_BODY, c.other);
+        gg_body_store(s.bodies + gg_gpu_body_of(of.of.own) * GG_BODY, c.own);
+        gg_body_store(s.bodies + gg_gpu_body_of(of.of.other) * GG_BODY, c.other);
     }
     /* a contact that is not live has no impulse */
     __device__ __forceinline__ void fill(const contact &of) const {
@@ -348,7 +410,7 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
             tail--;
         }
         contact next = GG_ZERO;
-        sides next_sides = GG_ZERO;
+        sides next_sides = GG_ZERO, old = GG_ZERO;
         gg_gpu_pair after = GG_ZERO;   /* the bodies of the contact after the next one, of the same colour */
         gg_colour_span span = GG_ZERO; /* of the colour of the next one */
         int32_t k = 0;                 /* the record of the next one; the end of the span: there is none */
@@ -372,9 +434,9 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
                 }
                 if (k < span.end) {
                     uint32_t at = base + (uint32_t)k;
-                    next = load(at, k < span.live, again && !near ? after : gg_gpu_pair_of(s.v, at));
+                    next = load(at, k < span.live, again && !near ? after : pair(at));
                     if (!near && k + size < span.end) {
-                        after = gg_gpu_pair_of(s.v, at + (uint32_t)size);
+                        after = pair(at + (uint32_t)size);
                     }
                 }
                 if (again && !near && next.live) {
@@ -384,9 +446,12 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
                     if (near) {
                         load_sides(now, &now_sides);
                     }
-                    solve(now, now_sides);
+                    solve(now, now_sides, old);
                 } else if (has) {
                     fill(now);
+                }
+                if (!near && k < span.end && next.live) {
+                    load_before(next, &old);
                 }
             }
             if (colour < 0) {
@@ -401,7 +466,10 @@ template <int spin, int rolling, int cohesive, int near> struct gg_gpu_sweeper {
     }
 
     static __device__ __forceinline__ void run(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
-        gg_gpu_sweeper sweeper = {gg_scalar_sweep_of(v, e, number)};
+        int extrapolates = !near && number > 0 && gg_gpu_sweeps_extrapolate(team, v, e);
+        gg_gpu_sweeper sweeper = {gg_scalar_sweep_of(v, e, number), extrapolates ? v->sweep_own : v->first_body,
+                                  extrapolates ? v->sweep_other : v->other_body,
+                                  v->body_b + e * v->dims.bodies * GG_BODY};
         if (near) {
             sweeper.s.bodies = gg_near_memory();
         }
@@ -470,6 +538,7 @@ __device__ __forceinline__ void gg_gpu_sweep_clumps(const gg_gpu_team *team, con
 __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     const float *near = gg_gpu_near(team, v, e), *before = v->body_b + e * v->dims.bodies * GG_BODY;
+    int extrapolated = v->params.iterations > 1 && gg_gpu_sweeps_extrapolate(team, v, e);
     gg_each_slot(team, [&](int64_t slot) {
         float own = 0.0f, body[GG_BODY], old[GG_BODY];
         if (near) {
@@ -478,13 +547,14 @@ __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, cons
         } else {
             gg_body_load(bodies + slot * GG_BODY, body);
         }
-        /* the only sweep has brought none before it near */
+        /* what has no contacts has not changed, and was not kept; the only sweep has brought none before it near */
+        int changed = !extrapolated || v->colours[e * v->dims.slots + slot];
         if (near && team->near == GG_NEAR_BOTH && v->params.iterations > 1) {
             gg_body_load(gg_gpu_near_before(v) + slot * GG_BODY, old);
-        } else {
+        } else if (changed) {
             gg_body_load(before + slot * GG_BODY, old);
         }
-        for (int k = 0; k < GG_BODY; k++) {
+        for (int k = 0; changed && k < GG_BODY; k++) {
             own = gg_maxf(own, gg_scalar_change(body + k, old + k));
         }
         gg_slice_note(team->memory->change, own, slot, [&](int64_t slice, const float *each) {

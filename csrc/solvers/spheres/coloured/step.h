@@ -20,10 +20,10 @@ GG_TEAM_FN void gg_coloured_iterate(const gg_team *team, gg_phase colour_phase, 
     const gg_params *p = &gg_team_view(team)->params;
     gg_step_sync_tools(team, 0);
     for (int32_t sweep = 0; sweep < p->iterations; sweep++) {
-        if (sweep > 0) {
-            gg_team_run(team, GG_PHASE_advance_bodies, sweep);
-        } else {
+        if (sweep == 0) {
             gg_team_next(team, GG_PHASE_advance_bodies, sweep); /* nothing moves: a block may bring bodies near */
+        } else if (!gg_team_extrapolates(team, colour_phase)) {
+            gg_team_run(team, GG_PHASE_advance_bodies, sweep);
         }
         gg_coloured_pass(team, colour_phase, rest_phase, sweep);
         gg_step_sync_tools(team, sweep + 1);
