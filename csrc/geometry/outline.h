@@ -10,11 +10,15 @@
 /* capacity of one outline */
 #define GG_OUTLINE_POINTS 512
 
+/* a convex corner may touch a tool beside its neighbours; other vertices only where they are nearest; points within a straight
+ * edge also where a level stretch of it ends */
+typedef enum gg_outline_kind { GG_OUTLINE_SMOOTH = 0, GG_OUTLINE_CORNER, GG_OUTLINE_STRAIGHT } gg_outline_kind;
+
 /* one point on the boundary, in the frame of the grain: origin at the centre of mass */
 typedef struct gg_outline_point {
     float x, y;            /* [m] */
     int32_t before, after; /* neighbours along the boundary, as indices into the points of the outline */
-    int32_t corner; /* 1: a convex corner, which may touch a tool beside its neighbours; 0: only if it is nearest */
+    int32_t kind;          /* gg_outline_kind */
 } gg_outline_point;
 
 typedef struct gg_outline {

@@ -40,7 +40,7 @@ typedef struct gg_pair_field {
     int32_t fold_a; /* order of A's rotational symmetry, as far as it is used: 1, 2 or 4 */
     int32_t fold_b; /* order of B's rotational symmetry: periods of theta per turn */
     float radius;   /* circumradius of A plus that of B [m] */
-    float reach;    /* radius + margin [m]: beyond it d is |t| - radius, an underestimate above the margin */
+    float reach;    /* radius + margin [m]: beyond it d is extrapolated from there along its gradient */
     float scale;    /* metres per stored unit */
     int32_t theta_count, y_count, x_count; /* cells of one period of theta; nodes along y and x */
     float theta_first;                     /* theta of node 0, in cells, 0 .. 1 */
@@ -118,6 +118,9 @@ typedef struct gg_pair_stripe {
     gg_four d, dy, arm;
 } gg_pair_stripe;
 
+/* share of its reach at which a field is queried for what lies beyond */
+#define GG_PAIR_WITHIN 0.9999f
+
 /* layers that a probe caches from one angle to the next */
 #define GG_PAIR_CACHED_LAYERS 8
 
@@ -126,10 +129,9 @@ typedef struct gg_pair_stripe {
 typedef struct gg_pair_probe {
     const gg_pair_field *field;
     const void *data;
-    float tx, ty;   /* in A's frame [m] */
-    float x, y;     /* after the rotation of A onto itself [m] */
-    int32_t turned; /* its quarter turns */
-    int32_t far;    /* beyond the field's reach */
+    float beyond_x, beyond_y; /* from where the field is queried to t, which lies beyond its reach, in A's frame [m] */
+    float x, y;               /* there, after the rotation of A onto itself [m] */
+    int32_t turned;           /* its quarter turns */
     /* of a table: nodes and weights along y and x; the layers from `first` on, and which of them are cached */
     int64_t node;
     float wy[4], sy[4];
@@ -150,18 +152,21 @@ GG_FN int32_t gg_pair_cell(float coordinate, int32_t first, int32_t last, float 
 GG_FN void gg_pair_open(gg_pair_probe *p, const gg_pair_field *field, const void *blob, float tx, float ty) {
     p->field = field;
     p->data = (const char *)blob + field->offset;
-    p->tx = tx;
-    p->ty = ty;
-    p->x = tx;
-    p->y = ty;
     p->cached = 0;
     p->first = 0;
     p->turned = 0;
     p->node = 0;
     p->wx = p->sx = gg_four_zero();
-    p->far = !(tx * tx + ty * ty < field->reach * field->reach);
-    if (p->far) {
-        return;
+    p->beyond_x = p->beyond_y = 0.0f;
+    float distance2 = tx * tx + ty * ty;
+    if (!(distance2 < field->reach * field->reach)) {
+        /* the nearest place within reach; of what is not finite any, as the result is not finite either */
+        float inward = field->reach * GG_PAIR_WITHIN / sqrtf(distance2);
+        float near_x = inward > 0.0f ? tx * inward : 0.0f, near_y = inward > 0.0f ? ty * inward : 0.0f;
+        p->beyond_x = tx - near_x;
+        p->beyond_y = ty - near_y;
+        tx = near_x;
+        ty = near_y;
     }
     /* A rotated onto itself, so that t lies in the part that is stored */
     if (field->fold_a == 4) {
@@ -241,15 +246,6 @@ GG_FN void gg_pair_interpolate(gg_pair_probe *p, float phase, float out[5]) {
 GG_FN gg_pair_sample gg_pair_at(gg_pair_probe *p, float theta) {
     const gg_pair_field *field = p->field;
     gg_pair_sample out;
-    if (p->far) {
-        float distance = sqrtf(p->tx * p->tx + p->ty * p->ty);
-        out.d = distance - field->radius;
-        out.nx = p->tx / distance;
-        out.ny = p->ty / distance;
-        out.dtheta = 0.0f;
-        out.arm_a = 0.5f * field->radius;
-        return out;
-    }
     float value[5];
     float phase = gg_pair_phase(field, theta, p->turned);
     if (field->kind == GG_PAIR_NETWORK) {
@@ -265,9 +261,9 @@ GG_FN gg_pair_sample gg_pair_at(gg_pair_probe *p, float theta) {
     /* on a medial axis the gradient vanishes: the normal is then x, and the arm stays finite */
     float ux = length > 1e-6f ? gx * inverse : 1.0f, uy = gy * inverse;
     int turned = p->turned;
-    out.d = value[0] * field->scale;
     out.nx = turned == 0 ? ux : turned == 1 ? -uy : turned == 2 ? -ux : uy;
     out.ny = turned == 0 ? uy : turned == 1 ? ux : turned == 2 ? -uy : -ux;
+    out.d = value[0] * field->scale + (out.nx * p->beyond_x + out.ny * p->beyond_y);
     out.dtheta = value[1] * per_radian * (field->scale / gg_maxf(length, 0.25f));
     out.arm_a = value[4] * field->scale;
     return out;

@@ -74,7 +74,7 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
         point[k].y = point_floats[2 * k + 1];
         point[k].before = point_integers[3 * k];
         point[k].after = point_integers[3 * k + 1];
-        point[k].corner = point_integers[3 * k + 2];
+        point[k].kind = point_integers[3 * k + 2];
     }
     memcpy(field, pair_field, (size_t)(outline_count * outline_count) * sizeof *field);
     gg_planar_def *shapes = &def->planar;

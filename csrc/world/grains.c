@@ -6,11 +6,19 @@
 
 static gg_status check_angles(gg_world *w, const float *angle) {
     GG_EXPECT(gg_message_of(w), !angle || gg_is_planar(&w->view.params),
-              "angle: expected a world of planar grains; spheres have none");
+              "angles: expected a world of planar grains; spheres have none");
     return GG_OK;
 }
 
-/* planar grains stay in their plane */
+/* planar grains stay in their plane, and turn in it */
+static gg_status check_planar_spins(gg_world *w, const float *values, int64_t grains) {
+    for (int64_t k = 0; gg_is_planar(&w->view.params) && values && k < grains; k++) {
+        GG_EXPECT(gg_message_of(w), values[3 * k] == 0.0f && values[3 * k + 1] == 0.0f,
+                  "angular_velocities: expected x = y = 0 for planar grains, got %g, %g at grain %lld", values[3 * k],
+                  values[3 * k + 1], (long long)k);
+    }
+    return GG_OK;
+}
 static gg_status check_planar(gg_world *w, const char *name, const float *values, int64_t grains) {
     for (int64_t k = 0; gg_is_planar(&w->view.params) && values && k < grains; k++) {
         GG_EXPECT(gg_message_of(w), values[3 * k + 2] == 0.0f,
@@ -28,6 +36,7 @@ static gg_status check_grains(gg_world *w, const gg_grains *in, int64_t grains) 
         (status = gg_finite_check(w, "angular_velocities", in->angular_velocity, grains * 3)) != GG_OK ||
         (status = check_angles(w, in->angle)) != GG_OK ||
         (status = gg_finite_check(w, "angles", in->angle, grains)) != GG_OK ||
+        (status = check_planar_spins(w, in->angular_velocity, grains)) != GG_OK ||
         (status = check_planar(w, "positions", in->position, grains)) != GG_OK) {
         return status;
     }

@@ -209,22 +209,14 @@ static float sphere_depth_in_part(const finder *f, int32_t i, int64_t part) {
     return (v->dims.continuum.envs ? 0.0f : x.w) - gg_sdf_distance(shape, v->grids, v->samples, local);
 }
 
-/* overlap of a planar grain with a part: that of the deepest point of its outline [m] */
+/* overlap of a planar grain with a part: that of the deepest place of its outline [m] */
 static float outline_depth_in_part(const finder *f, int32_t i, int64_t part) {
-    const gg_view *v = &f->v;
-    gg_vec4 x = v->position[i];
     gg_planar_look look;
-    look.shape = &v->parts[part];
-    look.pose = &f->part_pose[part];
-    look.outline = gg_outline_of(v, 0, i);
-    look.center = gg_v3(x.x, x.y, x.z);
-    if (gg_sdf_bound(look.shape, gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f))) > x.w) {
-        return 0.0f;
-    }
-    gg_sincos(gg_planar_angle(v, 0, i), &look.sine, &look.cosine);
+    gg_planar_touch touch;
     float depth = 0.0f;
-    for (int32_t point = 0; point < look.outline->point_count; point++) {
-        depth = gg_maxf(depth, -gg_planar_gap(v, &look, point));
+    int meets = gg_planar_look_at(&f->v, 0, i, part, &f->part_pose[part], 0.0f, &look);
+    while (meets && gg_planar_next_touch(&f->v, &look, &touch)) {
+        depth = gg_maxf(depth, -touch.gap);
     }
     return depth;
 }

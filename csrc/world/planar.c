@@ -1,4 +1,5 @@
 /* planar.c: what the law of planar grains asks of a definition, and what follows from it. */
+#include "../solvers/planar/touches.h"
 #include "world.h"
 
 static gg_status check_outline(const gg_planar_def *shapes, int32_t k, gg_message out) {
@@ -88,7 +89,7 @@ gg_status gg_planar_check(const gg_world_def *d, gg_message out) {
     GG_EXPECT(out, d->air.density == 0.0f && d->air.viscosity == 0.0f, "air: planar grains fly without drag");
     GG_EXPECT(out, d->gravity.z == 0.0f, "gravity: expected z = 0 for planar grains, got %g", d->gravity.z);
     GG_EXPECT(out,
-              (int64_t)(d->part_count + GG_WALL_COUNT) * shapes->outline_point_count < INT32_MAX &&
+              GG_PLANAR_PLACES * (int64_t)(d->part_count + GG_WALL_COUNT) * shapes->outline_point_count < INT32_MAX &&
                   shapes->outline_point_count > 0,
               "outline_point: too many points for %d parts of tools", (int)d->part_count);
     gg_status status = check_outlines(shapes, out);

@@ -275,7 +275,7 @@ static gg_status check_keys(const saved_env *s, gg_field_id field) {
     int64_t per_grain = 1, per_part = 1;
     if (v->dims.planar.outline_count) {
         per_grain = 4;
-        per_part = v->dims.planar.outline_points;
+        per_part = gg_planar_keys_of_part(v);
     }
     int current = (s->env->key_buffer ? GG_FIELD_key_b : GG_FIELD_key_a) == (int)field;
     for (int64_t i = 0; current && s->env->dt_last > 0.0f && i < v->dims.listed; i++) {

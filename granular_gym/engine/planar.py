@@ -17,29 +17,38 @@ from granular_gym.shapes.pair_field import PairField, pack_fields
 from granular_gym.shapes.pair_table import RECORD
 from granular_gym.shapes.shape2d import Shape2D
 
-#: points that feel tools are no further apart than this share of the circumradius
+#: points that feel tools are no further apart than this share of the circumradius, where there is room for so many
 _SPACING = 0.15
 #: convex corners that turn by more than this feel tools beside their neighbours [rad]
 _CORNER = math.radians(25.0)
+#: gg_outline_kind of a point within a straight edge
+_STRAIGHT = 2
+#: GG_OUTLINE_POINTS
+_MOST = 512
 
 
 def outline_points(shape: Shape2D) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Points along the boundary of a shape.
 
     Returns:
-        points (n, 2) [m] and integers (n, 3): the point before, the one after, and 1 for a convex corner.
+        points (n, 2) [m] and integers (n, 3): the point before, the one after, and 1 for a convex corner, 2 for a point
+        within a straight edge.
     """
     points: list[NDArray[np.float64]] = []
     integers: list[list[int]] = []
+    steps = np.concatenate([np.linalg.norm(np.roll(ring, -1, axis=0) - ring, axis=1) for ring in shape.rings])
+    spacing = _SPACING * shape.circumradius
+    while np.ceil(steps / spacing).sum() > _MOST:
+        spacing *= 1.1
     for ring in shape.rings:
         first = len(integers)
         ahead = np.roll(ring, -1, axis=0) - ring
         behind = ring - np.roll(ring, 1, axis=0)
         turn = np.arctan2(behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0], (behind * ahead).sum(axis=1))
         for vertex, step, angle in zip(ring, ahead, turn, strict=True):
-            pieces = max(1, math.ceil(float(np.linalg.norm(step)) / (_SPACING * shape.circumradius)))
+            pieces = max(1, math.ceil(float(np.linalg.norm(step)) / spacing))
             points.append(vertex + np.arange(pieces)[:, None] / pieces * step)
-            integers += [[0, 0, int(k == 0 and angle > _CORNER)] for k in range(pieces)]
+            integers += [[0, 0, _STRAIGHT if k else int(angle > _CORNER)] for k in range(pieces)]
         count = len(integers) - first
         for k in range(count):
             integers[first + k][:2] = [first + (k - 1) % count, first + (k + 1) % count]

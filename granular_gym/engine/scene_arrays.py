@@ -16,13 +16,17 @@ from granular_gym.engine.bounds import BOUNDARIES
 from granular_gym.engine.clumps import ClumpGroup
 from granular_gym.engine.frozen import Mounted
 from granular_gym.engine.materials import Material
-from granular_gym.engine.planar import planar_arrays
+from granular_gym.engine.planar import planar_arrays, thickness
 from granular_gym.engine.tool_mass import AXES, ToolMass
-from granular_gym.errors import ArgumentError, SdfWarning
+from granular_gym.errors import ArgumentError, SdfWarning, StabilityWarning
 from granular_gym.shapes.extents import extent
 from granular_gym.shapes.pair_field import PairField
+from granular_gym.shapes.pair_table import TABLES
 from granular_gym.shapes.sdf import KINDS, Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
+
+#: of tables of pair fields: nodes through two shapes together, across their thinnest parts
+_NODES_THROUGH = 1.5
 
 #: GG_UNBOUNDED of the engine: travel without an end [m]
 _UNBOUNDED = 1e30
@@ -74,15 +78,52 @@ def shape_arrays(
             shapes.setdefault(material.shape.digest(), material.shape)
     if not shapes:
         raise ArgumentError("materials: a planar scene needs one with a shape")
-    known, every = list(shapes), list(shapes.values())
+    known = _in_order_of(shapes, given)
+    every = [shapes[digest] for digest in known]
     fields: dict[tuple[int, int], PairField] = {}
     for a in range(len(every)):
         for b in range(a, len(every)):
             fields[a, b] = given.get((known[a], known[b])) or PairField.build(every[a], every[b])
+            _warn_of_thin(fields[a, b])
     # tools and walls have a material without a shape; no grain is of it
     of_material = [known.index(m.shape.digest()) if isinstance(m.shape, Shape2D) else 0 for m in materials]
     angles = np.concatenate([np.zeros(0, np.float32), *(group.angles for group in groups)])
     return planar_arrays(every, fields, of_material, angles)
+
+
+def _warn_of_thin(field: PairField) -> None:
+    """Warns of shapes that a table cannot keep apart: it loses half the distance of its nodes of depth."""
+    if field.kind not in TABLES:
+        return
+    thick, apart = thickness(field.a) + thickness(field.b), 1.0 / float(field.record["per_metre"])
+    if thick < _NODES_THROUGH * apart:
+        enough = 2 * math.ceil(_NODES_THROUGH * field.reach / thick + 1.5)
+        warnings.warn(
+            f"shapes {field.a.name!r} and {field.b.name!r}: expected a field with nodes at most "
+            f"{thick / _NODES_THROUGH:.3g} m apart, as together they are {thick:.3g} m thick, got {apart:.3g} m; they "
+            f"pass through each other: Scene.set_pair_field(PairField.build(a, b, count={enough})) keeps them apart",
+            StabilityWarning,
+            stacklevel=5,
+        )
+
+
+def _in_order_of(shapes: Mapping[str, Shape2D], given: Mapping[tuple[str, str], PairField]) -> list[str]:
+    """Digests of shapes, such that the first shape of each field that is given comes before its second one."""
+    for pair, field in given.items():
+        for digest, shape in zip(pair, (field.a, field.b), strict=True):
+            if digest not in shapes:
+                names = [each.name for each in shapes.values()]
+                raise ArgumentError(f"field: expected one of two of the scene's shapes {names}, got one of {shape!r}")
+    order: list[str] = []
+    left = list(shapes)
+    while left:
+        free = [b for b in left if not any((a, b) in given for a in left if a != b)]
+        if not free:
+            names = [shapes[each].name for each in left]
+            raise ArgumentError(f"field: expected fields that put shapes in an order, those of {names} go in a circle")
+        order.append(free[0])
+        left.remove(free[0])
+    return order
 
 
 def largest_diameter(groups: Sequence[GrainGroup]) -> float:

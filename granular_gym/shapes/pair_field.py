@@ -30,7 +30,7 @@ from granular_gym.shapes.shape2d import Shape2D
 #: GG_PAIR_FIELD_VERSION of the engine
 VERSION = 2
 #: version of the generators; raised with their values, so that older fields in the cache are not used
-_GENERATED = 2
+_GENERATED = 3
 #: alignment of the data of each field in a blob [bytes]
 _ALIGNMENT = 64
 _MAGIC = b"GGPAIR\r\n"
@@ -68,7 +68,7 @@ class PairField:
 
     @property
     def reach(self) -> float:
-        """Distance of the centres [m] up to which d is looked up; beyond it a lower bound is used."""
+        """Distance of the centres [m] up to which d is looked up; beyond it is extrapolated along its gradient."""
         return float(self.record["reach"])
 
     @property

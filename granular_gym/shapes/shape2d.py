@@ -256,19 +256,23 @@ def _centred(rings: Sequence[Ring], name: str) -> Shape2D:
         area=area,
         inertia=second - area * float(center @ center),
         circumradius=float(np.linalg.norm(np.concatenate(moved), axis=1).max()),
-        symmetry=_symmetry(np.concatenate(moved)),
+        symmetry=_symmetry(moved),
     )
 
 
-def _symmetry(vertices: Ring) -> int:
-    """Largest order of a rotational symmetry of the set of vertices."""
-    points = vertices[:, 0] + 1j * vertices[:, 1]
+def _symmetry(rings: Sequence[Ring]) -> int:
+    """Largest order of a rotational symmetry of the outline: each of its edges falls on one."""
+    points = np.concatenate(rings) @ np.array([1.0, 1.0j])
+    ends = np.cumsum([len(ring) for ring in rings])
+    after = np.arange(len(points)) + 1
+    after[ends - 1] = ends - [len(ring) for ring in rings]
     size = np.abs(points).max()
     for order in range(len(points), 1, -1):
         if len(points) % order:
             continue
-        turned = points * np.exp(2j * math.pi / order)
-        if np.abs(turned[:, None] - points[None, :]).min(axis=1).max() < 10 * _TOLERANCE * size:
+        apart = np.abs(points[:, None] * np.exp(2j * math.pi / order) - points[None, :])
+        falls_on = apart.argmin(axis=1)
+        if apart.min(axis=1).max() < 10 * _TOLERANCE * size and (falls_on[after] == after[falls_on]).all():
             return order
     return 1
 

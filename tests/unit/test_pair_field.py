@@ -98,13 +98,17 @@ def test_faces_that_meet_lie_on_nodes():
     assert arms.arm_a[0] == pytest.approx(0.2, abs=2e-3) and arms.normal[0] == pytest.approx([0, 1], abs=1e-3)
 
 
-def test_beyond_the_reach_is_bounded_from_below(fields):
-    field = fields[2]
+def test_beyond_the_reach_distances_go_on(fields):
+    """Along the gradient at its edge: of convex shapes exact but for the table, of others better than circles."""
     rng = np.random.default_rng(1)
-    phase, radius = rng.uniform(0, 6.28, 200), field.reach * rng.uniform(1.0001, 3, 200)
-    at = np.stack([rng.uniform(-3, 3, 200), radius * np.cos(phase), radius * np.sin(phase)], axis=1)
-    found, exact = field.query(at).d, gg.exact_distance(field.a, field.b, at).d
-    assert (found <= exact + 1e-5).all() and (found > field.settings["margin"] - 1e-5).all()
+    for field in fields:
+        phase, radius = rng.uniform(0, 6.28, 200), field.reach * rng.uniform(1.0001, 1.5, 200)
+        at = np.stack([rng.uniform(-3, 3, 200), radius * np.cos(phase), radius * np.sin(phase)], axis=1)
+        found, exact = field.query(at).d, gg.exact_distance(field.a, field.b, at).d
+        size = field.a.circumradius + field.b.circumradius
+        circles = np.abs(radius - size - exact)
+        assert (found > 0.0).all()
+        assert np.abs(found - exact).mean() < (0.5 * circles.mean() if field.a.name != "octagon" else 0.01 * size)
 
 
 def test_many_fields_share_a_blob(fields):

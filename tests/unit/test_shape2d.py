@@ -61,6 +61,11 @@ def test_symmetry_is_found():
     assert [order[name] for name in "HINSXZ"] == [2] * 6
     assert [order[name] for name in "ABCDEFGJKLMPQRTUVWY"] == [1] * 19
     assert gg.Shape2D.regular(5).symmetry == 5
+    # its vertices fall on each other at twice as many angles as its teeth do
+    for teeth in (2, 3, 4, 6):
+        turns = np.pi / teeth * np.array([[k, k + 1, k + 1, k + 2] for k in range(0, 2 * teeth, 2)])
+        ring = np.array([1.0, 1.0, 0.6, 0.6])[:, None] * np.stack([np.cos(turns), np.sin(turns)], axis=-1)
+        assert gg.Shape2D.from_vertices(ring.reshape(-1, 2)).symmetry == teeth
 
 
 def test_svg_paths():

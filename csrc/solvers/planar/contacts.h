@@ -1,111 +1,25 @@
 /* contacts.h: counts and lists the contacts of planar grains. See planar.h, and solvers/contacts.h for the lists.
  *
- * Keys in a list: 4 id + contact point for another grain, rising; then -1 - (part * points + point) for the points of
- * the outline that touch a tool, falling. A flat face on a plane touches it at its two corners.
+ * Keys in a list: 4 id + contact point for another grain, rising; then those of places of the outline that touch a tool,
+ * falling (touches.h). A flat face on a plane touches it at its two corners.
  */
 #ifndef GG_PLANAR_CONTACTS_H
 #define GG_PLANAR_CONTACTS_H
 
 #include "../contacts.h"
-#include "manifolds.h"
+#include "touches.h"
 
-/* a point of an outline that touches a part */
-typedef struct gg_planar_touch {
-    gg_vec3 at;     /* from the centre of the grain, world [m] */
-    gg_vec3 normal; /* out of the part, in the plane */
-    float gap;      /* [m] */
-} gg_planar_touch;
-
-GG_FN int32_t gg_planar_tool_key(const gg_view *v, int64_t part, int32_t point) {
-    return (int32_t)(-1 - (part * v->dims.planar.outline_points + point));
-}
-
-GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) {
-    return (-1 - (int64_t)key) / v->dims.planar.outline_points;
-}
-
-/* the pose of one grain's outline, and a part */
-typedef struct gg_planar_look {
-    const gg_shape *shape;
-    const gg_part_pose *pose;
-    const gg_outline *outline;
-    gg_vec3 center;
-    float sine, cosine;
-} gg_planar_look;
-
-GG_FN gg_vec3 gg_planar_point(const gg_view *v, const gg_planar_look *look, int32_t point) {
-    gg_outline_point p = v->outline_point[look->outline->first_point + point];
-    return gg_v3(look->cosine * p.x - look->sine * p.y, look->sine * p.x + look->cosine * p.y, 0.0f);
-}
-
-GG_FN gg_vec3 gg_planar_local(const gg_planar_look *look, gg_vec3 at) {
-    return gg_mat_tmul(look->pose->rotation, gg_sub(gg_add(look->center, at), look->pose->position));
-}
-
-GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t point) {
-    gg_vec3 local = gg_planar_local(look, gg_planar_point(v, look, point));
-    return gg_sdf_distance(look->shape, v->grids, v->samples, local);
-}
-
-/* Finds the outline points of slot i that touch a part, in order. Returns their number, and stores the first `capacity`
- * of them in points (NULL: none). */
-GG_FN_LARGE int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
-                                      int32_t capacity) {
-    const gg_vec4 x = v->position[e * v->dims.slots + i];
+/* Looks at slot i beside a part as the solve does; 0: nothing of it can touch. */
+GG_FN_LARGE int gg_planar_meets(const gg_view *v, int64_t e, int64_t i, int64_t part, gg_planar_look *look) {
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
     const float *body = gg_slot_body_at(v, e, i);
-    gg_planar_look look;
-    look.shape = &v->parts[part];
-    look.pose = &v->part_pose[e * v->dims.part_count + part];
-    look.outline = gg_outline_of(v, e, i);
-    look.center = gg_v3(x.x, x.y, x.z);
-    if (body[GG_BODY_INVERSE_MASS] == 0.0f || !look.pose->active) {
+    if (body[GG_BODY_INVERSE_MASS] == 0.0f || !pose->active) {
         return 0;
     }
-    float reach = v->params.margin * 2.0f * x.w + gg_speed_margin(v, e) +
+    float radius = v->position[e * v->dims.slots + i].w;
+    float reach = v->params.margin * 2.0f * radius + gg_speed_margin(v, e) +
                   v->params.foresight * (v->env[e].speed_max + gg_absf(body[GG_BODY_PLANAR_SPIN]));
-    gg_vec3 middle = gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f));
-    if (gg_sdf_bound(look.shape, middle) > x.w + reach ||
-        gg_sdf_distance(look.shape, v->grids, v->samples, middle) > x.w + reach) {
-        return 0;
-    }
-    gg_sincos(gg_planar_angle(v, e, i), &look.sine, &look.cosine);
-    int32_t count = 0;
-    for (int32_t p = 0; p < look.outline->point_count; p++) {
-        float gap = gg_planar_gap(v, &look, p);
-        if (gap >= reach) {
-            continue;
-        }
-        gg_outline_point point = v->outline_point[look.outline->first_point + p];
-        /* between corners only the nearest point counts; of equally near ones the last */
-        if (!point.corner &&
-            (gg_planar_gap(v, &look, point.before) < gap || gg_planar_gap(v, &look, point.after) <= gap)) {
-            continue;
-        }
-        if (points && count < capacity) {
-            points[count] = p;
-        }
-        count++;
-    }
-    return count;
-}
-
-/* the contact of a point of slot i with a part */
-GG_FN_LARGE gg_planar_touch gg_planar_touch_at(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t point) {
-    const gg_vec4 x = v->position[e * v->dims.slots + i];
-    gg_planar_look look;
-    gg_planar_touch touch;
-    look.shape = &v->parts[part];
-    look.pose = &v->part_pose[e * v->dims.part_count + part];
-    look.outline = gg_outline_of(v, e, i);
-    look.center = gg_v3(x.x, x.y, x.z);
-    gg_sincos(gg_planar_angle(v, e, i), &look.sine, &look.cosine);
-    touch.at = gg_planar_point(v, &look, point);
-    gg_sdf_hit hit = gg_sdf_eval(look.shape, v->grids, v->samples, gg_planar_local(&look, touch.at));
-    gg_vec3 out = gg_mat_mul(look.pose->rotation, hit.gradient);
-    float length = sqrtf(out.x * out.x + out.y * out.y);
-    touch.normal = length > 1e-6f ? gg_v3(out.x / length, out.y / length, 0.0f) : gg_v3(0.0f, 1.0f, 0.0f);
-    touch.gap = hit.distance;
-    return touch;
+    return gg_planar_look_at(v, e, i, part, pose, reach, look);
 }
 
 /* counts the contacts of slot i, with the parts in `parts` (see gg_slice_parts) */
@@ -119,7 +33,12 @@ GG_FN void gg_planar_count_lane(const gg_view *v, int64_t e, int32_t i, uint64_t
         }
         int64_t part = gg_next_part(v, parts, 0);
         for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
-            tools += gg_planar_touches(v, e, i, part, NULL, 0);
+            gg_planar_look look;
+            gg_planar_touch touch;
+            int meets = gg_planar_meets(v, e, i, part, &look);
+            while (meets && gg_planar_next_touch(v, &look, &touch)) {
+                tools++;
+            }
         }
     }
     v->next_count[base + i] = count + tools;
@@ -198,10 +117,10 @@ GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_plana
         if (part < 64 && !(near_parts >> part & 1)) {
             continue;
         }
-        int32_t points[GG_OUTLINE_POINTS];
-        int32_t count = gg_planar_touches(v, e, i, part, points, GG_MIN(left, GG_OUTLINE_POINTS));
-        for (int32_t k = 0; k < count && left > 0; k++, left--) {
-            gg_planar_touch touch = gg_planar_touch_at(v, e, i, part, points[k]);
+        gg_planar_look look;
+        gg_planar_touch touch;
+        int meets = gg_planar_meets(v, e, i, part, &look);
+        for (; meets && left > 0 && gg_planar_next_touch(v, &look, &touch); left--) {
             gg_vec3 at = gg_madd(gg_add(gg_v3(x.x, x.y, x.z), touch.at), touch.normal, -touch.gap);
             gg_vec3 velocity = gg_part_velocity(v, e, part, at);
             for (int half = 0; half < 2; half++) {
@@ -214,7 +133,7 @@ GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_plana
             }
             float cross = touch.at.x * touch.normal.y - touch.at.y * touch.normal.x;
             float arms[4] = {cross / x.w, gg_dot(touch.at, touch.normal) / x.w, 0.0f, 0.0f};
-            gg_planar_list(v, w, gg_planar_tool_key(v, part, points[k]), tool_body,
+            gg_planar_list(v, w, gg_planar_tool_key(v, part, touch.which), tool_body,
                            gg_pair_of(v, e, v->material[base + i], v->parts[part].material), touch.gap, touch.normal.x,
                            touch.normal.y, arms);
             tool_body++;

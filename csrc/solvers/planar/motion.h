@@ -87,6 +87,9 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
 /* an angle wrapped to -pi .. pi after a substep [rad] */
 GG_FN float gg_planar_wrap_angle(float angle) {
     float turn = (float)(2.0 * GG_PI);
+    if (gg_absf(angle) > (float)(3.0 * GG_PI)) { /* more than a turn in a substep */
+        angle -= turn * gg_pair_floor(angle / turn + 0.5f);
+    }
     return angle > (float)GG_PI ? angle - turn : angle < (float)-GG_PI ? angle + turn : angle;
 }
 
@@ -136,6 +139,9 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     float turned = displacement.z * x->w;
     float moved2 = displacement.x * displacement.x + displacement.y * displacement.y + turned * turned;
     gg_rest rest = gg_rest_of(v, e), quiet = gg_quiet_of(v, e);
+    if (body[GG_BODY_INVERSE_MASS] == 0.0f) { /* a fixed grain that moves never rests */
+        rest.speed2 = rest.displacement2 = quiet.speed2 = quiet.displacement2 = 0.0f;
+    }
     float fastest2 = gg_maxf(speed2, velocity[2] * velocity[2]);
     out.restless = fastest2 > rest.speed2 || moved2 > rest.displacement2;
     out.moving = fastest2 > quiet.speed2 || moved2 > quiet.displacement2;
