@@ -31,6 +31,44 @@ def box() -> gg.Scene:
     return scene
 
 
+@pytest.mark.parametrize("mode", ["gauss_seidel", "jacobi"])
+def test_a_fixed_grain_that_moves_slowly_goes_on(mode: str) -> None:
+    """Below every speed at rest: .5 % of g dt."""
+    scene = box()
+    press = scene.add_material(density=DENSITY, fixed=True)
+    scene.add_grains(press, [(0.0, 0.0, 0.4)], RADIUS, velocities=[(0.0, 0.0, -5e-5)])
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(sleep=True, mode=mode))
+    for _ in range(100):
+        world.step(1e-3, 20)
+    assert world.positions[0, -1, 2] == pytest.approx(0.4 - 2.0 * 5e-5, abs=1e-6)
+    assert world.velocities[0, -1, 2] == pytest.approx(-5e-5)
+
+
+def test_a_fixed_shape_that_moves_slowly_goes_on() -> None:
+    scene = gg.Scene(((-1.0, 0.0), (1.0, 2.0)))
+    shape = gg.Shape2D.octagon(0.1)
+    for fixed, place, speed in ((False, (0.0, 0.1), 0.0), (True, (0.0, 1.0), -5e-5)):
+        scene.add_grains(
+            scene.add_material(density=DENSITY, shape=shape, fixed=fixed), [place], velocities=[(0.0, speed)]
+        )
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(sleep=True, iterations=20))
+    for _ in range(100):
+        world.step(1e-3, 20)
+    assert world.positions[0, 1, 1] == pytest.approx(1.0 - 2.0 * 5e-5, abs=1e-6)
+
+
+def test_a_grain_that_sinks_slowly_does_not_sleep() -> None:
+    """In a fluid so viscous that it gains but a hundredth of g dt in a substep."""
+    radius, viscosity = 2e-4, 2.5
+    scene = gg.Scene(((-4e-3, -4e-3, 0.0), (4e-3, 4e-3, 0.02)), air=gg.Air(density=0.0, viscosity=viscosity))
+    scene.add_grains(scene.add_material(density=DENSITY), [(0.0, 0.0, 0.015)], radius)
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(sleep=True))
+    for _ in range(50):
+        world.step(1e-3, 20)
+    speed = 2.0 / 9.0 * DENSITY * GRAVITY * radius**2 / viscosity
+    assert 0.015 - world.positions[0, 0, 2] == pytest.approx(speed * 1.0, rel=0.02)
+
+
 def shelf() -> gg.Scene:
     """Nine grains that lie on a shelf above the floor."""
     scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4)))

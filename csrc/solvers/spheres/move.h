@@ -14,6 +14,16 @@ GG_FN uint32_t GG_LANE_NAME(outside_bits)(gg_lane x, gg_lane radius, float lower
     return lane_less_bits(x, lane_splat(lower) - radius) | lane_less_bits(lane_splat(upper) + radius, x);
 }
 
+/* Share of the squares of speeds at rest (gg_rest) that holds for W grains: with drag a free one has less than g dt after
+ * a substep; a fixed one has no speed at rest. */
+GG_FN gg_lane GG_LANE_NAME(rest_share)(const gg_air *air, gg_lane radius, gg_lane mass, float dt) {
+    gg_lane one = lane_splat(1.0f), zero = lane_splat(0.0f), share = one;
+    if (air->viscosity > 0.0f) {
+        share = lane_div(one, one + lane_splat(gg_drag_rate(air, 1.0f, 1.0f, 0.0f) * dt) * radius * mass);
+    }
+    return lane_less(zero, mass, share * share, zero);
+}
+
 /* Moves the W grains from `slot` on by their velocities and position corrections; body: theirs, x: where they are. */
 GG_FN void GG_LANE_NAME(move)(const gg_view *v, int64_t e, int64_t slot, const gg_lane *body, const gg_lane *x,
                               GG_LANE_NAME(vec) correction, gg_motion *each) {
@@ -47,10 +57,12 @@ GG_FN void GG_LANE_NAME(move)(const gg_view *v, int64_t e, int64_t slot, const g
     if (p->sleep) {
         gg_rest rest = gg_rest_of(v, e), quiet = gg_quiet_of(v, e);
         gg_lane fastest = lane_max(speed2, spin2), moved2 = GG_LANE_NAME(dot)(displacement, displacement);
-        restless =
-            lane_less_bits(lane_splat(rest.speed2), fastest) | lane_less_bits(lane_splat(rest.displacement2), moved2);
-        moving =
-            lane_less_bits(lane_splat(quiet.speed2), fastest) | lane_less_bits(lane_splat(quiet.displacement2), moved2);
+        gg_lane slow = GG_LANE_NAME(rest_share)(&v->env[e].air, x[3], mass, p->dt);
+        gg_lane still = lane_less(zero, mass, lane_splat(1.0f), zero); /* a fixed grain that moves never rests */
+        restless = lane_less_bits(slow * lane_splat(rest.speed2), fastest) |
+                   lane_less_bits(still * lane_splat(rest.displacement2), moved2);
+        moving = lane_less_bits(slow * lane_splat(quiet.speed2), fastest) |
+                 lane_less_bits(still * lane_splat(quiet.displacement2), moved2);
     }
     uint32_t fast = lane_less_bits(lane_splat(0.25f) * x[3] * x[3], speed2 * dt * dt);
     uint32_t escaped = GG_LANE_NAME(outside_bits)(arrived[0], x[3], p->lower.x, p->upper.x) |

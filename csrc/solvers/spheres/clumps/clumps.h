@@ -289,6 +289,8 @@ GG_FN void gg_clump_note_slice(const gg_view *v, int64_t e, int64_t slice) {
         float speed2 = gg_norm2(velocity);
         each[lane].energy = note.x;
         each[lane].restless = p->sleep && (gg_maxf(speed2, gg_norm2(u)) > rest.speed2 || note.y > rest.displacement2);
+        /* a fixed clump that moves never rests */
+        each[lane].moving = body[GG_BODY_INVERSE_MASS] == 0.0f && gg_maxf(speed2, gg_norm2(u)) > 0.0f;
         each[lane].fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
         each[lane].escaped = gg_outside(p, gg_v3(x.x, x.y, x.z), x.w);
         each[lane].bad = note.z > 0.0f;
