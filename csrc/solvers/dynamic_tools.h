@@ -474,8 +474,8 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     double dt = v->params.dt, most = v->params.correction_max, speed2 = 0.0, moved2 = 0.0, solved = 0.0;
     for (int k = 0; k < 3; k++) {
         double shift = s->shift[k] < -most ? -most : s->shift[k] > most ? most : s->shift[k];
-        solved +=
-            s->velocity[k] * s->velocity[k] + s->shift[k] * s->shift[k]; /* a stop would hide what is not finite */
+        /* a stop would hide what is not finite */
+        solved += s->velocity[k] * s->velocity[k] + s->shift[k] * s->shift[k];
         moved.velocity[k] = gg_tool_stopped(v, e, tool, k, s->velocity[k]);
         moved.position[k] += dt * gg_tool_stopped(v, e, tool, k, moved.velocity[k] + shift / dt);
         speed2 += moved.velocity[k] * moved.velocity[k];

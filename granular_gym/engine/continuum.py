@@ -18,7 +18,7 @@ from granular_gym.base import checks
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT
 from granular_gym.errors import ArgumentError, StabilityWarning
 from granular_gym.shapes.mesh import Mesh
-from granular_gym.shapes.sdf import Sdf
+from granular_gym.shapes.sdf import Sdf, SdfPart
 from granular_gym.shapes.sdf_values import bounds, distances
 
 Floats = NDArray[np.float64]
@@ -240,12 +240,7 @@ def warn_of_thin_tools(
     """
     if spacing is None or not any(isinstance(each, Liquid) for each in materials):
         return
-    widths = [
-        (2.0 * _HALF_WIDTHS[part.kind](part.size), name)
-        for name, sdf in solids
-        for part in sdf.parts
-        if part.kind in _HALF_WIDTHS
-    ]
+    widths = [(_width(part), name) for name, sdf in solids for part in sdf.parts]
     thin, name = min(widths, default=(np.inf, ""))
     if thin < _THICK * spacing * (1.0 - 1e-6):  # sizes are in single precision
         warnings.warn(
@@ -254,6 +249,13 @@ def warn_of_thin_tools(
             StabilityWarning,
             stacklevel=3,
         )
+
+
+def _width(part: SdfPart) -> float:
+    """Of a part at its thinnest [m]; of a mesh the most that its thickest place may have, of others infinite."""
+    if part.grid is not None:
+        return -2.0 * float(part.grid.samples.min()) + part.grid.spacing
+    return 2.0 * _HALF_WIDTHS[part.kind](part.size) if part.kind in _HALF_WIDTHS else math.inf
 
 
 # ---- particles ----
@@ -271,7 +273,8 @@ def fill(low: Floats, high: Floats, distance: float) -> tuple[Floats, float]:
     Args:
         low: corner (3,) [m].
         high: other corner (3,) [m].
-        distance: of particles [m]; it is changed so that a whole number of them fills each side.
+        distance: of particles [m]; it is changed so that a whole number of them fills each side, the outermost ones as
+            far from it as they touch a wall.
 
     Returns:
         Places (n, 3) [m], and the radius of a sphere of the volume of each [m].
@@ -290,15 +293,22 @@ def fill(low: Floats, high: Floats, distance: float) -> tuple[Floats, float]:
         raise ArgumentError(
             f"lower, upper, spacing: expected at most {LARGEST_GRAIN_COUNT} particles, got {counts.prod():g}"
         )
-    each = [low[k] + (np.arange(counts[k]) + 0.5) * sides[k] / counts[k] for k in range(3)]
+    apart = sides / counts
+    side = float(apart.prod() ** (1.0 / 3.0))
+    each = [low[k] + (np.arange(counts[k]) + 0.5) * apart[k] for k in range(3)]
+    for k in range(3):
+        # what touches a floor lies half the side of its volume above it: else it would be pushed off as it begins
+        if counts[k] > 1 and abs(apart[k] - side) > 1e-6 * side:
+            each[k] = np.linspace(low[k] + 0.5 * side, high[k] - 0.5 * side, int(counts[k]))
     # bottom up, as grains are
     z, y, x = np.meshgrid(each[2], each[1], each[0], indexing="ij")
     points = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
-    return points, sphere_of(float((sides / counts).prod() ** (1.0 / 3.0)))
+    return points, sphere_of(side)
 
 
 def fill_solid(solid: Mesh | Sdf, distance: float) -> tuple[Floats, float]:
-    """Particles inside a solid, on a lattice with the middle of its box at the middle of a cell; likewise.
+    """Particles inside a solid, on a lattice with the middle of its box at the middle of a cell; likewise. Each stands
+    for its share of the volume of the solid.
 
     Raises:
         ArgumentError: a solid without an end, or too thin for the particles.
@@ -312,11 +322,24 @@ def fill_solid(solid: Mesh | Sdf, distance: float) -> tuple[Floats, float]:
     if not np.isfinite(box).all():
         raise ArgumentError("shape: expected a solid with an end on all sides, got one without")
     middle, half = box.mean(axis=0), np.ceil(np.ptp(box, axis=0) / distance / 2.0 + 0.5) * distance
-    points, radius = fill(middle - half, middle + half, distance)
+    points, _ = fill(middle - half, middle + half, distance)
     inside = points[distances(field, points) < 0.0]
     if len(inside) == 0:
         raise ArgumentError(f"shape: expected a solid that holds a particle, those are {distance:g} m apart")
-    return _under_surface(field, inside, distance), radius
+    share = _volume(field, middle - half, middle + half, distance) / len(inside)
+    return _under_surface(field, inside, distance), sphere_of(share ** (1.0 / 3.0))
+
+
+def _volume(field: Sdf, low: Floats, high: Floats, distance: float) -> float:
+    """Volume of a solid [m3], by samples a third of the distance of particles apart; those at its surface count in
+    part."""
+    total, apart = 0.0, distance / 3.0
+    counts = np.round((high - low) / apart).astype(int)
+    x, y, z = (low[k] + (np.arange(counts[k]) + 0.5) * apart for k in range(3))
+    for layer in z:
+        places = np.stack(np.meshgrid(x, y, [layer], indexing="ij"), axis=-1).reshape(-1, 3)
+        total += float(np.clip(0.5 - distances(field, places) / apart, 0.0, 1.0).sum())
+    return total * apart**3
 
 
 def _under_surface(field: Sdf, points: Floats, distance: float) -> Floats:
@@ -341,12 +364,14 @@ def fill_heights(low: Floats, high: Floats, heights: Any, distance: float) -> tu
     the box, its edges included; likewise.
 
     Raises:
-        ArgumentError: heights that are not finite, fewer than 2 x 2 of them, none above the box's floor, or some above
-            its top.
+        ArgumentError: heights that are not finite, fewer than 2 x 2 of them, none above the box's floor, some above its
+            top, or none so high that there is a particle.
     """
     field = checks.numbers("heights", heights).astype(np.float64)
-    if field.ndim != 2 or min(field.shape) < 2 or not np.isfinite(field).all():
-        raise ArgumentError(f"heights: expected finite numbers (rows, columns), 2 x 2 or more, got {field.shape}")
+    if field.ndim != 2 or min(field.shape) < 2:
+        raise ArgumentError(f"heights: expected (rows, columns), 2 x 2 or more, got {field.shape}")
+    if not np.isfinite(field).all():
+        raise ArgumentError("heights: expected finite numbers, got some that are not")
     if not field.max() > low[2]:
         raise ArgumentError(f"heights: expected some above the floor of the box at {low[2]:g} m, got {field.max():g}")
     if field.max() > high[2] + 1e-3 * distance:  # corners are in single precision
@@ -361,4 +386,6 @@ def fill_heights(low: Floats, high: Floats, heights: Any, distance: float) -> tu
     under = (1 - fy) * ((1 - fx) * field[row, column] + fx * field[row, column + 1])
     under += fy * ((1 - fx) * field[row + 1, column] + fx * field[row + 1, column + 1])
     below: Floats = points[points[:, 2] < under]
+    if len(below) == 0:
+        raise ArgumentError(f"heights: expected some above half a particle, {distance:g} m wide, got {field.max():g}")
     return below, radius

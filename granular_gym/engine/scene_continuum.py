@@ -47,7 +47,7 @@ class SceneContinuum(SceneGrains):
             lower: corner of a box (3,) [m].
             upper: other corner (3,) [m].
             spacing: of the nodes of the grid [m], one for a scene: given with its first body.
-            shape: in place of a box a solid: a Sdf, or a closed Mesh.
+            shape: in place of a box a solid: a Sdf, or a closed Mesh; its mass is that of its volume.
             points: in place of a box the places (n, 3) of its particles [m], each of which stands for its share of a
                 cell.
             heights: (rows, columns) [m], none above the box: it is filled up to these alone; they spread evenly over
@@ -66,6 +66,8 @@ class SceneContinuum(SceneGrains):
             raise ArgumentError("add_continuum: expected a scene without grains, this one has some")
         if [lower is not None and upper is not None, shape is not None, points is not None].count(True) != 1:
             raise ArgumentError("lower, upper, shape, points: expected both corners of a box, or a shape, or points")
+        if (shape is not None or points is not None) and not (lower is None and upper is None):
+            raise ArgumentError("lower, upper: expected none beside a shape or points, got one")
         if heights is not None and lower is None:
             raise ArgumentError("heights: expected with a box alone, got them with a shape or points")
         if spacing is None and self.spacing is None:
@@ -82,6 +84,8 @@ class SceneContinuum(SceneGrains):
             places, radius = fill_solid(shape, distance)
         elif points is not None:
             places, radius = checks.floats("points", points, (None, 3)).astype(np.float64), sphere_of(distance)
+            if len(places) == 0:
+                raise ArgumentError("points: expected some, got none")
         else:
             low, high = (vector(n, v, self.planar).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
             if heights is None:

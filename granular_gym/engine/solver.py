@@ -132,6 +132,7 @@ class Solver:
             short: docs/continuum.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains; of continuous
             matter the implicit solve.
         iterations: of the contact solver per substep, 1 .. 1024: Gauss-Seidel sweeps or Jacobi iterations.
+            Continuous matter takes no number: it is solved until it meets a bound.
         nesterov: accelerate the iteration; None: only in the modes gauss_seidel and jacobi.
         spin: grains turn; None: not in paper mode.
         broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).

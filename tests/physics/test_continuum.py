@@ -199,3 +199,41 @@ def test_torque_on_a_wheel() -> None:
         assert wrench[2] > 1.0 and abs(wrench[0]) > 0.1 * wrench[2]
         # forces along the normal have no arm about the axis
         assert abs(wrench[4]) / np.hypot(wrench[0], wrench[2]) == pytest.approx(0.05 * np.sin(np.arctan(0.3)), rel=0.05)
+
+
+@pytest.mark.parametrize("size", [0.0055, 0.012, 0.03])
+def test_a_solid_has_the_mass_of_its_volume(size: float) -> None:
+    """Whatever part of a particle is left over: particles are 10 mm apart."""
+    for shape, volume in (
+        (gg.Sdf.box((0.05, 0.05, size)), 0.1 * 0.1 * 2.0 * size),
+        (gg.Sdf.sphere(2.0 * size), 4.0 / 3.0 * np.pi * (2.0 * size) ** 3),
+    ):
+        scene = gg.Scene(((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)))
+        rubber = scene.add_material(density=1000.0, continuum=gg.Elastic(1e4, 0.3))
+        scene.add_continuum(rubber, shape=shape, spacing=0.02)
+        assert scene.build(device="cpu", num_threads=1).grain_masses.sum() == pytest.approx(1000.0 * volume, rel=0.02)
+
+
+@pytest.mark.parametrize("thickness", [0.016, 0.025, 0.035])
+def test_a_box_on_the_floor_is_not_pushed_off_it(thickness: float) -> None:
+    """Whose thickness is no multiple of the particles' distance, 10 mm."""
+    scene = gg.Scene(((0.0, 0.0, 0.0), (0.4, 0.4, 0.4)))
+    dough = scene.add_material(density=1000.0, continuum=gg.VonMises(1e5, 0.3, 1e3))
+    scene.add_continuum(dough, (0.1, 0.1, 0.0), (0.2, 0.2, thickness), spacing=0.02)
+    world = scene.build(device="cpu", num_threads=1)
+    world.step(5e-3, 1)
+    assert -0.4 * 9.81 * 5e-3 < world.velocities[0, :, 2].mean() < 1e-3
+
+
+def test_a_body_that_is_set_to_rest_does_not_turn() -> None:
+    scene = gg.Scene(((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)), gravity=(0.0, 0.0, 0.0))
+    rubber = scene.add_material(density=1000.0, continuum=gg.Elastic(1e6, 0.3))
+    scene.add_continuum(rubber, (-0.04, -0.04, -0.04), (0.04, 0.04, 0.04), spacing=0.02)
+    world = scene.build(device="cpu", num_threads=1)
+    world.set_grains(velocities=np.cross((0.0, 0.0, 5.0), world.positions[0])[None])
+    world.step(2e-3, 5)
+    assert np.abs(world.velocities).max() > 0.1
+    world.set_grains(velocities=np.zeros_like(world.velocities))
+    world.step(2e-3, 1)
+    turning = np.cross(world.positions[0], world.velocities[0])[:, 2].sum() / (world.positions[0, :, :2] ** 2).sum()
+    assert abs(turning) < 0.02

@@ -27,6 +27,7 @@ from testbed.continuum import (
     sheared,
 )
 from testbed.continuum import WATER as DENSITY
+from testbed.standard import box_mesh
 
 
 def test_hydrostatics() -> None:
@@ -165,6 +166,11 @@ def test_thin_tools_are_told() -> None:
     scene = basin((0.1, 0.1, 0.2), 0.06, spacing=0.02)
     scene.add_tool(gg.Sdf.box((0.02, 0.02, 0.019)), "plate", "water", (0.05, 0.05, 0.15))
     with pytest.warns(gg.StabilityWarning, match=r"^tool 'plate': expected a thickness of .* 0.04 m, got 0.038 m"):
+        scene.build(device="cpu").close()
+    scene = basin((0.1, 0.1, 0.2), 0.06, spacing=0.02)
+    mesh = gg.Sdf.from_mesh(box_mesh((0.02, 0.02, 0.005), 1), spacing=0.002)
+    scene.add_tool(mesh, "slab", "water", (0.05, 0.05, 0.15))
+    with pytest.warns(gg.StabilityWarning, match=r"^tool 'slab': expected a thickness of .* 0.04 m, got 0.01"):
         scene.build(device="cpu").close()
     scene = basin((0.1, 0.1, 0.2), 0.06, spacing=0.02)
     scene.add_tool(gg.Sdf.sphere(0.02), "ball", "water", (0.05, 0.05, 0.15))

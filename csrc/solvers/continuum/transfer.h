@@ -172,19 +172,23 @@ GG_FN int gg_point_move(const gg_view *v, int64_t e, int64_t slot, const double 
     return 1;
 }
 
-/* A particle that is put elsewhere is undeformed, and does not turn. item: slot of an env */
+/* A particle that is put elsewhere is undeformed; it does not turn, nor does one that is given a velocity. item: slot of an
+ * env */
 GG_FN void gg_continuum_restore_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t id = v->grain_id[e * v->dims.slots + i];
-    if (v->access.listed[e] < 0 || id < 0 || !v->access.position || v->access.keep_impulses) {
+    const gg_access *given = &v->access;
+    if (given->listed[e] < 0 || id < 0 || !(given->position || given->velocity) || given->keep_impulses) {
         return;
     }
     int64_t at = e * v->dims.continuum.slots + id;
-    gg_sym undeformed = GG_ZERO;
-    gg_matter_history none = GG_ZERO;
-    v->continuum_strain[at] = undeformed;
-    gg_point_keep_history(v, e, id, none);
     for (int k = 0; k < 9; k++) {
         v->continuum_affine[at * 9 + k] = 0.0f;
+    }
+    if (given->position) {
+        gg_sym undeformed = GG_ZERO;
+        gg_matter_history none = GG_ZERO;
+        v->continuum_strain[at] = undeformed;
+        gg_point_keep_history(v, e, id, none);
     }
 }
 
