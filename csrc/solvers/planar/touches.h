@@ -12,9 +12,11 @@
 
 #include "manifolds.h"
 
-/* slope of the distance along a way below which it counts as level, halvings that find where it is, and the length of a
- * short stretch over that of the way */
+/* slope of the distance along a way below which it counts as level, what it must be less in the middle than at the ends on
+ * average, over the way, where a place on it may be nearer than both, halvings that find where that is, and the length of
+ * a short stretch over that of the way */
 #define GG_PLANAR_LEVEL    0.05f
+#define GG_PLANAR_BENT     0.01f
 #define GG_PLANAR_HALVINGS 8
 #define GG_PLANAR_SHORT    0.1f
 /* places of a point: itself, and the ends of a level stretch on the way to the one after it */
@@ -46,10 +48,11 @@ typedef struct gg_planar_look {
     const gg_outline *outline;
     gg_vec3 center;
     float sine, cosine;
-    float reach;  /* a place with a larger gap does not touch [m] */
-    int32_t next; /* the first place not yet seen, see gg_planar_touch */
-    float gap;    /* of its point */
-    float end;    /* of a level stretch on the way from it, over the way; 0: there is none */
+    float reach;            /* a place with a larger gap does not touch [m] */
+    int32_t next;           /* the first place not yet seen, see gg_planar_touch */
+    float end;              /* of a level stretch on the way from its point, over the way; 0: there is none */
+    int32_t known_point[3]; /* points whose gaps were asked for last, -1: none */
+    float known_gap[3];
 } gg_planar_look;
 
 GG_FN gg_outline_point gg_planar_outline_point(const gg_view *v, const gg_planar_look *look, int32_t point) {
@@ -65,9 +68,27 @@ GG_FN gg_vec3 gg_planar_local(const gg_planar_look *look, gg_vec3 at) {
     return gg_mat_tmul(look->pose->rotation, gg_sub(gg_add(look->center, at), look->pose->position));
 }
 
-GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t point) {
-    gg_vec3 local = gg_planar_local(look, gg_planar_point(v, look, point));
-    return gg_sdf_distance(look->shape, v->grids, v->samples, local);
+GG_FN float gg_planar_gap_at(const gg_view *v, const gg_planar_look *look, gg_vec3 at) {
+    return gg_sdf_distance(look->shape, v->grids, v->samples, gg_planar_local(look, at));
+}
+
+GG_FN_LARGE float gg_planar_gap(const gg_view *v, gg_planar_look *look, int32_t point) {
+    float gap = 0.0f;
+    int known = 0;
+    for (int k = 0; k < 3; k++) {
+        known |= look->known_point[k] == point;
+        gap = look->known_point[k] == point ? look->known_gap[k] : gap;
+    }
+    if (known) {
+        return gap;
+    }
+    for (int k = 0; k < 2; k++) {
+        look->known_point[k] = look->known_point[k + 1];
+        look->known_gap[k] = look->known_gap[k + 1];
+    }
+    look->known_point[2] = point;
+    look->known_gap[2] = gg_planar_gap_at(v, look, gg_planar_point(v, look, point));
+    return look->known_gap[2];
 }
 
 /* the distance at a place, and its gradient in world axes */
@@ -87,7 +108,11 @@ GG_FN int gg_planar_look_at(const gg_view *v, int64_t e, int64_t i, int64_t part
     look->center = gg_v3(x.x, x.y, x.z);
     look->reach = reach;
     look->next = 0;
-    look->gap = look->end = 0.0f;
+    look->end = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        look->known_point[k] = -1;
+        look->known_gap[k] = 0.0f;
+    }
     gg_vec3 middle = gg_planar_local(look, gg_v3(0.0f, 0.0f, 0.0f));
     if (gg_sdf_bound(look->shape, middle) > x.w + reach ||
         gg_sdf_distance(look->shape, v->grids, v->samples, middle) > x.w + reach) {
@@ -106,29 +131,28 @@ GG_FN float gg_planar_slope(const gg_view *v, const gg_planar_look *look, gg_vec
     return gg_planar_slope_by(gg_planar_hit(v, look, at).gradient, at, to);
 }
 
-/* whether a level stretch ends between a place on it and a neighbour; rise: from the one to the other */
-GG_FN int gg_planar_ends(const gg_view *v, const gg_planar_look *look, gg_vec3 at, gg_vec3 neighbour, float rise) {
-    return rise > GG_PLANAR_LEVEL * gg_norm(gg_sub(neighbour, at)) ||
-           gg_planar_slope(v, look, neighbour, at) < -GG_PLANAR_LEVEL;
-}
-
 /* whether a point that is near enough touches */
-GG_FN_LARGE int gg_planar_point_touches(const gg_view *v, const gg_planar_look *look, int32_t point,
+GG_FN_LARGE int gg_planar_point_touches(const gg_view *v, gg_planar_look *look, int32_t point, float gap,
                                         gg_planar_touch *touch) {
     gg_outline_point p = gg_planar_outline_point(v, look, point);
-    gg_vec3 at = gg_planar_point(v, look, point);
-    gg_sdf_hit hit = gg_planar_hit(v, look, at);
-    if (p.kind != GG_OUTLINE_CORNER) {
-        gg_vec3 before = gg_planar_point(v, look, p.before), after = gg_planar_point(v, look, p.after);
-        float back = gg_planar_slope_by(hit.gradient, at, before), ahead = gg_planar_slope_by(hit.gradient, at, after);
-        if (back < -GG_PLANAR_LEVEL || ahead < -GG_PLANAR_LEVEL) {
+    gg_vec3 at = gg_planar_point(v, look, point), before = at, after = at;
+    int between = p.kind != GG_OUTLINE_CORNER, nearest = 1;
+    if (between) {
+        before = gg_planar_point(v, look, p.before);
+        after = gg_planar_point(v, look, p.after);
+        float back = gg_planar_gap(v, look, p.before) - gap, ahead = gg_planar_gap(v, look, p.after) - gap;
+        /* of equally near ones the last; else one at which a level stretch of a straight edge ends */
+        nearest = back >= 0.0f && ahead > 0.0f;
+        if (!nearest &&
+            (p.kind != GG_OUTLINE_STRAIGHT || back + ahead <= 2.0f * GG_PLANAR_BENT * gg_norm(gg_sub(after, at)))) {
             return 0;
         }
-        float rise = gg_planar_gap(v, look, p.before) - look->gap, next = gg_planar_gap(v, look, p.after) - look->gap;
-        int nearest = rise >= 0.0f && next > 0.0f; /* of equally near ones the last */
-        int level = p.kind == GG_OUTLINE_STRAIGHT && gg_absf(ahead) <= GG_PLANAR_LEVEL;
-        if (!nearest &&
-            !(level && (gg_planar_ends(v, look, at, before, rise) || gg_planar_ends(v, look, at, after, next)))) {
+    }
+    gg_sdf_hit hit = gg_planar_hit(v, look, at);
+    if (between) {
+        float back = gg_planar_slope_by(hit.gradient, at, before), ahead = gg_planar_slope_by(hit.gradient, at, after);
+        /* nor does it count where a place on the way to a neighbour is nearer */
+        if (back < -GG_PLANAR_LEVEL || ahead < -GG_PLANAR_LEVEL || (!nearest && gg_absf(ahead) > GG_PLANAR_LEVEL)) {
             return 0;
         }
     }
@@ -155,14 +179,18 @@ GG_FN_LARGE float gg_planar_where(const gg_view *v, const gg_planar_look *look, 
 
 /* Whether places on the way from a point to the one after it touch: the first one, and in look->end where the second
  * is. */
-GG_FN_LARGE int gg_planar_way_touches(const gg_view *v, gg_planar_look *look, int32_t point, float *first) {
+GG_FN_LARGE int gg_planar_way_touches(const gg_view *v, gg_planar_look *look, int32_t point, float gap, float *first) {
     int32_t after = gg_planar_outline_point(v, look, point).after;
     gg_vec3 from = gg_planar_point(v, look, point), to = gg_planar_point(v, look, after), way = gg_sub(to, from);
     float length = gg_norm(way);
     look->end = 0.0f;
     /* distances change by no more than what is travelled */
-    if (look->gap - length >= look->reach ||
-        0.5f * (look->gap + gg_planar_gap(v, look, after) - length) >= look->reach ||
+    if (gap - length >= look->reach) {
+        return 0;
+    }
+    float mean = 0.5f * (gap + gg_planar_gap(v, look, after));
+    if (mean - 0.5f * length >= look->reach ||
+        mean - gg_planar_gap_at(v, look, gg_madd(from, way, 0.5f)) <= GG_PLANAR_BENT * length ||
         gg_planar_slope(v, look, from, to) >= -GG_PLANAR_LEVEL ||
         gg_planar_slope(v, look, to, from) >= -GG_PLANAR_LEVEL) {
         return 0;
@@ -196,11 +224,15 @@ GG_FN_LARGE int gg_planar_next_touch(const gg_view *v, gg_planar_look *look, gg_
         int32_t which = look->next++, point = which / GG_PLANAR_PLACES, place = which % GG_PLANAR_PLACES;
         float share = look->end;
         int touches = 0;
-        if (place == 0) {
-            look->gap = gg_planar_gap(v, look, point);
-            touches = look->gap < look->reach && gg_planar_point_touches(v, look, point, touch);
-        } else if (place == 1 ? gg_planar_way_touches(v, look, point, &share) : share > 0.0f) {
-            touches = gg_planar_touch_on_way(v, look, point, share, touch);
+        if (place == 2) {
+            touches = share > 0.0f && gg_planar_touch_on_way(v, look, point, share, touch);
+        } else {
+            float gap = gg_planar_gap(v, look, point);
+            if (place == 0) {
+                touches = gap < look->reach && gg_planar_point_touches(v, look, point, gap, touch);
+            } else if (gg_planar_way_touches(v, look, point, gap, &share)) {
+                touches = gg_planar_touch_on_way(v, look, point, share, touch);
+            }
         }
         if (touches) {
             touch->which = which;
