@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from granular_gym.base import checks
+from granular_gym.base import cache, checks
 from granular_gym.errors import GranularError
 from granular_gym.recording.files import Dataset
 from granular_gym.recording.learning import demonstrations_of
@@ -110,15 +111,19 @@ def main(words: Sequence[str] | None = None) -> int:
         write_policy(folder / "policy.safetensors", learner, card, args.episodes)
         report = {key: card[key] for key in ("command", "task", "algorithm", "seed", "seconds", "versions")}
         report |= {"settings": asdict(settings), "updates": learner.updates, "dataset": dataset.about}
-        report |= {"evaluation": card["results"], "arguments": card["arguments"]}
-        (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+        share = card["results"]["share_of_expert"]  # NaN, which JSON has not, where random actions earn as much
+        known = math.isfinite(share)
+        report |= {"evaluation": {**card["results"], "share_of_expert": share if known else None}}
+        report |= {"arguments": card["arguments"]}
+        cache.write_atomic(folder / "report.json", (json.dumps(report, indent=1) + "\n").encode())
     except (GranularError, OSError) as error:
         print(f"train_offline.py: {error}", file=sys.stderr)
         return 2
     results = card["results"]
     for who in ("learned", "random", "expert"):
         print(f"{who:8} return {results[who]['return']:8.4g}   success {results[who].get('success', 0.0):4.0%}")
-    print(f"{results['share_of_expert']:.0%} of the distance from random to the expert; policy and report: {folder}")
+    text = f"{share:.0%} of the distance from random to the expert; " if known else ""
+    print(f"{text}policy and report: {folder}")
     return 0
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from stable_baselines3 import PPO
 
+from granular_gym.base import checks
 from granular_gym.tasks.registry import task_id
 from granular_gym.training.command import main, make_parser
 from granular_gym.training.extractor import Perceptron
@@ -44,6 +45,12 @@ def parser() -> argparse.ArgumentParser:
 
 def make_model(env: Any, seed: int, args: argparse.Namespace) -> PPO:
     """PPO whose policy and value have bodies of their own."""
+    # advantages are normalised, which takes two decisions
+    for name, least in (("rollout", 1 if env.num_envs > 1 else 2), ("batch", 2), ("epochs", 1), ("width", 1)):
+        checks.integer(name, getattr(args, name), least)
+    for name in ("learning_rate", "gamma", "gae_lambda"):
+        checks.number(name, getattr(args, name), 0.0, 1.0, above=name != "gae_lambda")
+    checks.number("target_kl", args.target_kl, 0.0, above=True)
     log_std = recipe_of(task_id(args.task)).log_std if args.log_std is None else args.log_std
     return PPO(
         "MlpPolicy",

@@ -20,7 +20,7 @@ from granular_gym.base import checks, rng
 from granular_gym.base.types import Floats
 from granular_gym.calibration.experiments import Experiment
 from granular_gym.calibration.grains import Grains
-from granular_gym.errors import ArgumentError, CalibrationError, GranularError
+from granular_gym.errors import ArgumentError, CalibrationError, GranularError, MissingError
 
 #: the coefficients that are fitted
 PARAMETERS = ("friction", "rolling_friction")
@@ -125,8 +125,8 @@ def calibrate(
         seed: of the initial states and the search, >= 0.
 
     Raises:
-        ArgumentError: an invalid value.
-        ImportError: SciPy is not installed (pip install "granular_gym[calibrate]").
+        ArgumentError: an invalid value, or an experiment that does not give a finite number for each candidate.
+        MissingError: SciPy is not installed (pip install "granular_gym[calibrate]").
 
     Returns:
         The best candidate, whether or not it meets the targets: see `Calibration.met` and `Calibration.require`.
@@ -134,7 +134,7 @@ def calibrate(
     try:
         from scipy.optimize import differential_evolution  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
-        raise ImportError('calibrate needs SciPy: pip install "granular_gym[calibrate]"') from None
+        raise MissingError('calibrate needs SciPy: pip install "granular_gym[calibrate]"') from None
     tests: list[Experiment] = list(experiments) if isinstance(experiments, Sequence) else [experiments]
     if not tests:
         raise ArgumentError("experiments: expected at least one, got none")
@@ -189,8 +189,12 @@ class _Search:
         self.found: list[Floats] = []
 
     def run(self, table: Floats, seeds: Sequence[int]) -> Floats:
-        """Values (n, experiments) of candidates (n, 2)."""
-        return np.stack([test.measure(self.grains, table, seeds) for test in self.tests], axis=1)
+        """Values (n, experiments) of candidates (n, 2).
+
+        Raises:
+            ArgumentError: an experiment does not give a finite number for each; the message names it.
+        """
+        return np.stack([_values(test, test.measure(self.grains, table, seeds), len(table)) for test in self.tests], 1)
 
     def misfit(self, values: Floats) -> Floats:
         """Root mean square of the relative errors (n,) of values (n, experiments)."""
@@ -255,6 +259,26 @@ class _Search:
         """Whether a candidate meets every target; ends the search."""
         values = np.concatenate(self.found)
         return bool((np.abs(values / self.targets - 1.0).max(axis=1) <= self.tolerance).any())
+
+
+def _values(test: Experiment, measured: Any, count: int) -> Floats:
+    """What an experiment measured, one finite number for each candidate."""
+    try:
+        values = np.asarray(measured, np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (count,):
+        raise ArgumentError(f"experiments: expected {count} numbers of {test.name!r}, got {_short(measured)}")
+    wrong = values[~np.isfinite(values)]
+    if len(wrong):
+        got = f"{wrong[0]} for {len(wrong)} of {count} candidates"
+        raise ArgumentError(f"experiments: expected finite numbers of {test.name!r}, got {got}")
+    return values
+
+
+def _short(value: Any) -> str:
+    """A value for a message: arrays by their shape."""
+    return f"shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)[:100]
 
 
 def _bounds(name: str, value: Any) -> tuple[float, float]:

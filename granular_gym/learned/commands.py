@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -47,7 +48,7 @@ def run_train(options: argparse.Namespace) -> int:
     dataset = Dataset.load(options.data)
     resumed = options.resume and (options.out / checkpoints.NAME).exists()
     # a run goes on with the settings it began with
-    settings = Trainer.settings_of(options.out) if resumed else _settings(options)
+    settings = _same(Trainer.settings_of(options.out), options) if resumed else _settings(options)
     arguments = {"render": Renderer(dataset.cameras[: settings.views], dataset.radius), "device": options.device}
     if resumed:
         trainer = Trainer.resume(options.out, dataset, **arguments)
@@ -84,6 +85,8 @@ def run_evaluate(options: argparse.Namespace) -> int:
     """Evaluates; exit status 0, also where rollouts diverge: the report says so."""
     _prepare("cpu")
     dataset = Dataset.load(options.data)
+    if options.views is not None:
+        checks.integer("views", options.views, 1, len(dataset.cameras))
     simulator = checkpoints.load(options.model)
     render = Renderer(dataset.cameras, dataset.radius)
     where = options.start, options.pictures, options.views
@@ -121,6 +124,26 @@ def run_table(options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
+    """What the options ask for."""
+    return Settings.of(_asked(options))
+
+
+def _same(settings: Settings, options: argparse.Namespace) -> Settings:
+    """The settings of a run that is resumed.
+
+    Raises:
+        ArgumentError: the options ask for others.
+    """
+    asked = Settings.of({**dataclasses.asdict(settings), **_asked(options)})
+    for field in dataclasses.fields(Settings):
+        has, value = (getattr(each, field.name) for each in (settings, asked))
+        if value != has:
+            raise ArgumentError(f"{field.name}: expected {has!r}, which the resumed run has, got {value!r}")
+    return settings
+
+
+def _asked(options: argparse.Namespace) -> dict[str, Any]:
+    """Settings that the options name."""
     values: dict[str, Any] = {}
     if options.settings is not None:
         try:
@@ -132,7 +155,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     for name in ("model", "supervision", "substeps", "iterations", "seed", "start", "pictures", "views"):
         if getattr(options, name) is not None:
             values[name] = getattr(options, name)
-    return Settings.of(values)
+    return values
 
 
 def _report(report: Report, folder: Path | None) -> None:

@@ -44,7 +44,9 @@ class Measures:
         mse: mean square distance of particles known one by one [m^2]; of a start found in pictures none are.
         bond_change: mean relative change of lengths of bonds at the last frame.
         bond_change_true: of the episode itself.
-        psnr, ssim: of pictures by the training renderer against those of true positions, mean of four frames.
+        psnr: of pictures by the training renderer against those of true positions: of the mean square error of four
+            frames together, which is less than the mean of their PSNRs where they differ. Infinite where all are equal.
+        ssim: of the same pictures, mean of four frames.
         psnr_camera, ssim_camera: the same against the engine's cameras; the renderer's own error is in them.
     """
 
@@ -111,8 +113,12 @@ class Report:
         cache.write_atomic(folder / SUMMARY, (json.dumps(self.summary(), indent=1) + "\n").encode())
 
     def summary(self) -> dict[str, Any]:
-        """What JSON can hold of it."""
-        return {"episodes": len(self.verdicts), "diverged": self.diverged, **dataclasses.asdict(self.mean)}
+        """What JSON can hold of it: a PSNR that is infinite, of equal pictures, is None."""
+        means = {
+            name: value if value is None or math.isfinite(value) else None
+            for name, value in dataclasses.asdict(self.mean).items()
+        }
+        return {"episodes": len(self.verdicts), "diverged": self.diverged, **means}
 
 
 def evaluate(

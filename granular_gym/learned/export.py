@@ -147,7 +147,7 @@ def export_law(
         kinds: their names; materials of the same names are of these kinds.
         where: see `Range`.
         reach: the gap from which on there is no force [m], of free pairs (False) and of bonded ones (True).
-        bonded: pairs of kinds that have bonds.
+        bonded: pairs of kinds that have bonds, in either order.
         ranges: of pairs with another range than `where`, by (kind, other kind or WALL, bonded), the lower kind first.
         kinks: gaps at which the law of (kind, other kind or WALL) has a kink, see `sample`.
         about: `torque`, `dt`, `radius` and `masses` of the table, see `PairTable`.
@@ -157,7 +157,7 @@ def export_law(
     """
     free = [(a, b, False) for a in range(len(kinds)) for b in (*range(a, len(kinds)), WALL)]
     forces, errors = {}, {}
-    for key in [*free, *((a, b, True) for a, b in bonded)]:
+    for key in [*free, *dict.fromkeys((min(pair), max(pair), True) for pair in bonded)]:
         forces[key], errors[key] = sample(
             pair_law(*key), (ranges or {}).get(key, where), reach(key[2]), kinks(*key[:2])
         )
@@ -177,7 +177,7 @@ def export_model(
     Args:
         model: a DiscreteElementLearner, or what offers the same.
         kinds: names of its kinds; None: kind0, kind1 ...
-        bonded: pairs of kinds that have bonds.
+        bonded: pairs of kinds that have bonds, in either order.
         tolerance: see `Range`.
         speed: largest velocities that are sampled [m/s]; None: four radii a frame, the most that kernels see.
         ranges: of pairs that are known to meet otherwise, see `ranges.met_ranges`.

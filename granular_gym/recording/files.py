@@ -20,6 +20,7 @@ import numpy as np
 
 from granular_gym import _core
 from granular_gym.base import names
+from granular_gym.base.interrupts import uninterrupted
 from granular_gym.base.types import Arrays
 from granular_gym.errors import ArgumentError, MissingError, StateError
 from granular_gym.recording.episode import (
@@ -134,6 +135,7 @@ class Writer:
             self._folder / _DATA, observation_space, action_space, spec, **options
         )
         self._id, self._root, self._overwrite = dataset_id, root, overwrite
+        self._stranded = False  # the dataset that was to be replaced could not be put back
         self.count: int = 0
 
     def add(self, episode: Episode) -> None:
@@ -167,7 +169,7 @@ class Writer:
 
         Raises:
             ArgumentError: the id was taken in the meantime.
-            OSError: the disk is full.
+            OSError: the disk is full, or the folder cannot be moved; a dataset that was to be replaced is where it was.
         """
         check_free(self._root, [self._id], self._overwrite)  # somebody else may have been quicker
         _pack(self._folder / _DATA / _MAIN)
@@ -187,16 +189,37 @@ class Writer:
         for level in self.path.relative_to(self._root).parents:
             if level.name and not (self._root / level / _NAMESPACE).exists():
                 (self._root / level / _NAMESPACE).write_text("{}")
-        if self.path.exists():
-            old = self._folder / "replaced"
-            self.path.rename(old)
-        (self._folder / _DATA).rename(_made(self.path) / _DATA)
+        whole = self._folder / "whole"
+        whole.mkdir()
+        (self._folder / _DATA).rename(whole / _DATA)
+        with uninterrupted():
+            self._move(whole)
         self.discard()
         return self.path
 
+    def _move(self, whole: Path) -> None:
+        """Puts a folder where the dataset lies; where that fails, the one that it replaces is put back.
+
+        Raises:
+            OSError: it cannot be moved.
+        """
+        old = self._folder / "replaced"
+        replaces = self._overwrite and self.path.exists()
+        if replaces:
+            self.path.rename(old)
+        try:
+            whole.rename(self.path)
+        except BaseException:
+            if replaces:
+                self._stranded = True
+                old.rename(self.path)
+                self._stranded = False
+            raise
+
     def discard(self) -> None:
-        """Deletes what is not moved; further calls do nothing."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        """Deletes what is not moved, but no dataset that could not be put back; further calls do nothing."""
+        if not self._stranded:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def check_free(root: Path, ids: Sequence[str], overwrite: bool) -> None:
@@ -219,11 +242,6 @@ def check_free(root: Path, ids: Sequence[str], overwrite: bool) -> None:
         wanted, exist = "a new one" if len(ids) == 1 else "new ones", "exists" if len(taken) == 1 else "exist"
         named = ", ".join(map(repr, taken))
         raise ArgumentError(f"dataset-id: expected {wanted}, or --overwrite, {named} {exist} in {root}")
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 def _under(fields: Arrays, prefix: str) -> Arrays:

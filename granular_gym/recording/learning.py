@@ -24,7 +24,7 @@ from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.training.batch import make_batch
 from granular_gym.training.demonstrations import Demonstrations
 from granular_gym.training.learner_env import LearnerEnv
-from granular_gym.training.recipes import recipe
+from granular_gym.training.recipes import OF_A_RUN, recipe
 
 #: arguments that say what is seen: learners see the state vector
 _OF_SIGHT = ("observation", "depth", "reads_state", "sensor", "vision", "touch")
@@ -40,7 +40,8 @@ def demonstrations_of(dataset: Dataset) -> Demonstrations:
         StateError: the dataset is damaged.
     """
     task, given = dataset.about["task"], dataset.about["arguments"]
-    arguments = {name: value for name, value in given.items() if name not in _OF_SIGHT} | {"observation": STATE}
+    left_out = (*_OF_SIGHT, *OF_A_RUN)
+    arguments = {name: value for name, value in given.items() if name not in left_out} | {"observation": STATE}
     scale = recipe(task, "SAC", STATE)["scale"]
     env = LearnerEnv(make_batch(task, 1, {**arguments, "num_threads": 1}), repeat=1, reward="sum", scale=scale)
     about = env.about

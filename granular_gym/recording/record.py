@@ -20,12 +20,13 @@ from granular_gym.recording.players import arguments_for, kind_of, player, turns
 from granular_gym.tasks.depth_sensor import DepthSensor
 from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.registry import bare_id, newest_ids, task_class, task_id
+from granular_gym.training import recipes
 from granular_gym.training.batch import make_single
 from granular_gym.training.policies import trained_arguments
 
 EPISODES = 10
 #: arguments that belong to a run, not to what is recorded: results are the same with any
-OF_A_RUN = ("num_threads", "device")
+OF_A_RUN = recipes.OF_A_RUN
 
 
 @dataclass(frozen=True)
@@ -105,14 +106,19 @@ def record(
     writer = Writer(root, found, _kept(env), env.observation_space, env.action_space, overwrite)
     returns: list[float] = []
     steps = 0
+    finishing = False
 
     def finished() -> Recording:
-        about = {"task": name, "arguments": given, "policy": policy, "noise": noise, "seed": seed}
+        nonlocal finishing
+        finishing = True
+        kept = {key: value for key, value in given.items() if key not in OF_A_RUN}
+        about = {"task": name, "arguments": kept, "policy": policy, "noise": noise, "seed": seed}
         text = (
             f"{writer.count} episodes of {name} by {policy}, seeds from {seed}, mean return {np.mean(returns):.4g}; "
             "recorded by python -m granular_gym record"
         )
-        path = writer.finish(text, policy, about)
+        with uninterrupted():
+            path = writer.finish(text, policy, about)
         size = size_of(path)
         say(f"{found}: {writer.count} episodes, {steps} steps, {size / 1e6:.2f} MB in {path}")
         return Recording(found, path, returns, steps, size)
@@ -128,7 +134,7 @@ def record(
             say(f"{name}, {by}, seed {number}: return {returns[-1]:.4g} in {len(episode)} steps")
         return finished()
     except KeyboardInterrupt:
-        if returns:
+        if returns and not finishing:  # else it came in the last moment, and the dataset is whole
             finished()
         raise
     finally:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import copy
 import json
 import os
 import sys
@@ -14,8 +16,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from granular_gym.base import cache, checks
 from granular_gym.base.pipes import reader_gone
-from granular_gym.errors import GranularError
+from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.info import info
 from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id
 from granular_gym.training import checkpoint, evaluation, records
@@ -87,16 +90,20 @@ def main(
         words: of the command line; None: those of this process.
     """
     args = parser.parse_args(words)
+    own = [name for name in vars(args) if name not in vars(make_parser("").parse_args([]))]
     sys.path.append(os.getcwd())  # where modules with tasks of one's own lie; Python looks beside the script only
     if args.minutes is None and args.steps is None:
         args.minutes = 10.0
     run = None
     try:
+        checks.integer("episodes", args.episodes, 0)
         if args.resume is not None:
+            check_options(parser, own, words, checkpoint.read_about(args.resume)["settings"])
             run = Run.resume(args.resume, args.out)
             print(f"resumed after {run.env_steps:,} env steps and {run.seconds / 60.0:.1f} minutes", flush=True)
         else:
             settings = settings_of(args, algorithm, chunk(args))
+            settings = replace(settings, options={each: getattr(args, each) for each in own})
             name = f"{short_name(settings.task)}_{algorithm.lower()}_{settings.seed}"
             folder = args.out or Path("out/train") / name
             run = Run.begin(folder, settings, lambda env, seed: make_model(env, seed, args))
@@ -113,12 +120,48 @@ def main(
         print(f"{parser.prog}: {lost(run, error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\n{parser.prog}: stopped; the last checkpoint is kept, go on with --resume", file=sys.stderr)
+        print(f"\n{parser.prog}: stopped; {kept_in(*([run.folder] if run else []), args.resume)}", file=sys.stderr)
         return 130
     finally:
         if run is not None:
             run.close()
     return 0
+
+
+def check_options(
+    parser: argparse.ArgumentParser, own: Sequence[str], words: Sequence[str] | None, settings: dict[str, Any]
+) -> None:
+    """Refuses options beside --resume that would have to change what the run learns, or how.
+
+    Args:
+        parser: of the command line.
+        own: names of the algorithm's own options.
+        words: of the command line; None: those of this process.
+        settings: of the run, as its checkpoint has them.
+
+    Raises:
+        ArgumentError: an option is not what the run has; one that agrees with it may be given.
+    """
+    bare = copy.deepcopy(parser)
+    # without defaults only what stands on the command line is left
+    bare.set_defaults(**dict.fromkeys(vars(parser.parse_args(words))))
+    given = {name: value for name, value in vars(bare.parse_args(words)).items() if value is not None}
+    arguments, options = settings["arguments"], settings.get("options", {})
+    asked: dict[str, tuple[Any, Any]] = {}
+    if "task" in given:
+        asked["task"] = task_id(given["task"]), settings["task"]
+    for name in ("envs", "repeat", "reward", "scale", "seed"):
+        asked[name] = given.get(name, settings[name]), settings[name]
+    for name, argument in (("grains", "grain_count"), ("threads", "num_threads")):
+        asked[name] = given.get(name, arguments.get(argument)), arguments.get(argument)
+    for argument, value in parse_arguments(given.get("arg", [])).items():
+        asked[f"arg {argument}"] = value, arguments.get(argument)
+    for name in own:
+        asked[name.replace("_", "-")] = given.get(name, options.get(name)), options.get(name)
+    for name, (value, has) in asked.items():
+        if value != has:
+            known = f"{has!r}, which the resumed run has" if has is not None else "none for a run that is resumed"
+            raise ArgumentError(f"{name}: expected {known}, got {value!r}")
 
 
 def without_out(words: Sequence[str]) -> list[str]:
@@ -140,6 +183,15 @@ def lost(run: Run | None, error: OSError) -> str:
         f"{what}; the checkpoint of {kept['env_steps']:,} env steps is whole: free disk space, then go on with "
         f"--resume {run.folder}"
     )
+
+
+def kept_in(*places: Path | None) -> str:
+    """Where a run that was stopped can go on, in words: from the first of some folders that has a checkpoint."""
+    for place in places:
+        with contextlib.suppress(GranularError):
+            if place is not None and checkpoint.read_about(place):
+                return f"the last checkpoint is kept, go on with --resume {place}"
+    return "no checkpoint was written yet"
 
 
 def train_with_bar(run: Run, env_steps: int | None, minutes: float | None, save_every: float) -> None:
@@ -199,7 +251,7 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
             print(f"learned: {share:.0%} of the distance from random to the expert")
     facts = {key: value for key, value in info().items() if key in ("machine", "compiler", "kernel", "threads")}
     content["facts"] = {**versions(), **facts}
-    (run.folder / "report.json").write_text(json.dumps(content, indent=1) + "\n")
+    cache.write_atomic(run.folder / "report.json", (json.dumps(content, indent=1) + "\n").encode())
     baselines: dict[str, float] = {name: table[name]["return"] for name in ("expert", "random") if name in table}
     title = f"{short_name(settings.task)}, {content['algorithm']}, seed {settings.seed}"
     window = int(np.clip(len(run.episodes) // 4, 1, records.WINDOW))

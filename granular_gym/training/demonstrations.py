@@ -33,6 +33,8 @@ _ARRAYS = {
     "observations": 1, "actions": 1, "labels": 1, "rewards": 0, "following": 1,
     "terminated": 0, "ended": 0, "diverged": 0,
 }  # fmt: skip
+#: what the task's own arguments are called in what demonstrations say of themselves
+_ARGUMENTS = "task_arguments"
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Demonstrations:
     """Whole episodes, one after the other.
 
     Attributes:
-        about: task, observation and pace they were recorded with: `LearnerEnv.about`; of a dataset also what
-            `datasets.make_dataset` adds.
+        about: task, observation, action, pace and reward they were recorded with: `LearnerEnv.about`; of a dataset also
+            what `datasets.make_dataset` adds. Files of older versions name neither "actions" nor "task_arguments".
         steps: arrays (n, ...) by name: what `Replay.add` takes, of one env.
         returns: (episodes,) of the task, as the learner is paid, undiscounted.
     """
@@ -63,12 +65,22 @@ class Demonstrations:
             about: of the batch that is learned in, `LearnerEnv.about`.
 
         Raises:
-            ArgumentError: recorded of another task or version, another observation, action or reward, or another pace.
+            ArgumentError: recorded of another task or version, another observation, action or reward, or another pace,
+                or with arguments of the task that change what its numbers mean; the message names what differs.
         """
-        for name, value in about.items():
-            got = self.about.get(name)
+        wanted = dict(about)
+        arguments = wanted.pop(_ARGUMENTS, {})
+        count = self.steps["actions"].shape[1] if "actions" in self.steps else wanted.get("actions")
+        for name, value in wanted.items():
+            got = self.about.get(name, count if name == "actions" else None)
             if got != value:
                 raise ArgumentError(f"demonstrations: expected {name} {value!r} as in training, got {got!r}")
+        known = self.about.get(_ARGUMENTS, self.about.get("arguments", {}))
+        for name, value in arguments.items():
+            if name in known and known[name] != value:
+                raise ArgumentError(
+                    f"demonstrations: expected the task's argument {name}={value!r} as in training, got {known[name]!r}"
+                )
 
     def save(self, path: Path) -> Path:
         """Writes them to a file (NumPy's .npz), whole or not at all.

@@ -17,7 +17,7 @@ from granular_gym.training import checkpoint, evaluation
 from granular_gym.training.batch import make_batch
 from granular_gym.training.policies import algorithm_class
 from granular_gym.training.pretrained import Card, Pretrained, entries_of, write_pretrained
-from granular_gym.training.recipes import EPISODES, FIRST_SEED, OFFICIAL
+from granular_gym.training.recipes import EPISODES, FIRST_SEED, OF_A_RUN, OFFICIAL
 
 
 def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
@@ -45,7 +45,7 @@ def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
     batch.close()
     report = run / "report.json" if run.is_dir() else run.with_name("report.json")
     command = json.loads(report.read_text())["command"] if report.exists() else ""
-    arguments = {key: value for key, value in settings["arguments"].items() if key != "num_threads"} | OFFICIAL
+    arguments = {key: value for key, value in settings["arguments"].items() if key not in OF_A_RUN} | OFFICIAL
     card: Card = {
         "name": name,
         "task": settings["task"],

@@ -8,6 +8,9 @@ Returns that are reported are those of the task, unscaled.
 
 from __future__ import annotations
 
+import inspect
+import json
+import os
 import pickle
 from typing import Any
 
@@ -20,8 +23,16 @@ from granular_gym.tasks.flat import refuse_flat
 from granular_gym.tasks.recipe import REWARDS
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training.features import Features, Whole, features_of
+from granular_gym.training.recipes import OF_A_RUN
 from granular_gym.training.rows import Mirror, Rows
 from granular_gym.training.sb3 import sb3_vec_env
+
+#: arguments of tasks that change neither what a number of an observation, an action or a reward means nor how the world
+#: follows from actions, or that `about` names by themselves
+_NOT_OF_MEANING = (
+    *OF_A_RUN, "env_count", "render_mode", "grain_count", "difficulty", "friction_range", "randomize",
+    "preset", "frame_skip", "observation", "depth", "reads_state", "sensor", "touch", "vision",
+)  # fmt: skip
 
 
 class LearnerEnv(VecEnvWrapper):
@@ -117,17 +128,20 @@ class LearnerEnv(VecEnvWrapper):
 
     @property
     def about(self) -> dict[str, Any]:
-        """What experience of this batch means to a learner: task, observation, pace and reward."""
+        """What experience of this batch means to a learner: task and its arguments, observation, action, pace and
+        reward."""
         task = self.batch.task
         return {
             "task": self.batch.spec.id,
             "observation": task.observation,
             "features": self.features.size,
+            "actions": int(self.batch.single_action_space.shape[0]),
             "preset": task.preset,
             "frame_skip": task.frame_skip,
             "repeat": self.repeat,
             "reward": self.reward,
             "scale": self.scale,
+            "task_arguments": _meaning_of(type(task), self.batch.spec.kwargs),
         }
 
     # snapshots -------------------------------------------------------------------------------------------------------
@@ -145,3 +159,27 @@ class LearnerEnv(VecEnvWrapper):
         env = cls(state["batch"], **state["settings"])
         env._last, env._returns, env._lengths, env.env_steps = state["counters"]
         return env
+
+
+def _meaning_of(task_class: type, given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a task that say what its experience means, by name, as JSON holds them.
+
+    Args:
+        task_class: of the task.
+        given: its arguments; the others are as its constructors have them.
+    """
+    found: dict[str, Any] = {}
+    for cls in task_class.__mro__:
+        parameters = inspect.signature(vars(cls)["__init__"]).parameters if "__init__" in vars(cls) else {}
+        for name, parameter in parameters.items():
+            if parameter.default is not parameter.empty and name not in _NOT_OF_MEANING:
+                found.setdefault(name, given.get(name, parameter.default))
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=_plain))
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON does not hold, as one that it does: of objects what kind they are."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else type(value).__name__

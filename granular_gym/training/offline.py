@@ -120,7 +120,7 @@ class Offline:
         """So many gradient steps more; the result depends on their sum only."""
         for _ in range(checks.integer("updates", updates, 0)):
             drawn = self._replay.sample(self._draw, self.settings.batch)
-            turned: Any = (torch.from_numpy(part) for part in half_mirrored(self._draw, self.vector, *drawn))
+            turned: Any = (torch.from_numpy(part) for part in half_mirrored(self._draw, self.vector, **drawn._asdict()))
             self._update(Transitions(*turned))
             self.updates += 1
 

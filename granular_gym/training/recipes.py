@@ -52,6 +52,8 @@ _RECIPES = {
 }
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
 _SCALES = {("granular_gym/Bulldozer-v0", "TD3"): 0.1, ("granular_gym/Bulldozer-v1", "TD3"): 10.0}
+#: arguments that belong to a run, not to what is learned or recorded: results are the same with any
+OF_A_RUN = ("num_threads", "device")
 #: of learners of state vectors: a perfect episode pays about 10
 _VECTOR_SCALE = 10.0
 #: what policies are compared on, whatever they were trained with

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
+from granular_gym.errors import ArgumentError
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training.rows import Mirror, Rows, kind_of, vectors_of
 
@@ -136,8 +137,24 @@ class Replay:
         self._added += 1
         self.skipped += int(broken.sum())
 
+    @property
+    def added(self) -> int:
+        """Steps of all envs together that were ever added, those that the ring has lost included."""
+        return self._added * self._rewards.shape[1]
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a step to draw: one that is kept, of an env that had not diverged."""
+        return bool(self._usable.any())
+
     def sample(self, draw: np.random.Generator, count: int) -> Transitions:
-        """`count` transitions, each step as likely as every other."""
+        """`count` transitions, each step as likely as every other.
+
+        Raises:
+            ArgumentError: there is no step to draw, see `usable`.
+        """
+        if not self.usable:
+            raise ArgumentError(f"replay: expected a step of an env that had not diverged, got none of {len(self)}")
         rows, envs = len(self._rewards), self._rewards.shape[1]
         kept, newest = min(self._added, rows), (self._added - 1) % rows
         first, env = draw.integers(0, kept, count), draw.integers(0, envs, count)
@@ -201,22 +218,25 @@ class Replay:
         }
 
 
-def half_mirrored(draw: np.random.Generator, mirror: StateVector | Mirror | None, *arrays: Rows) -> list[Rows]:
-    """Copies of arrays of rows, each row with even odds mirrored, left for right.
+#: fields of Transitions that a mirror changes
+_OBSERVATIONS, _ACTIONS = ("observations", "following"), ("actions", "labels")
+
+
+def half_mirrored(draw: np.random.Generator, mirror: StateVector | Mirror | None, **fields: Rows) -> list[Rows]:
+    """Copies of arrays of rows, in their order, each row with even odds mirrored, left for right.
 
     Args:
         draw: decides which rows.
         mirror: of the observations; None or without signs of actions: nothing is mirrored.
-        arrays: observations (rows), actions (n, k), and others (n,), which a mirror leaves as they are.
+        fields: by the names of `Transitions`, one or more; rewards and discounts are those of the mirror image as well.
     """
     if mirror is None or mirror.action_signs is None:
-        return [np.ascontiguousarray(array) for array in arrays]
-    half = draw.random(len(arrays[0])) < 0.5
+        return [np.ascontiguousarray(array) for array in fields.values()]
+    half = draw.random(len(next(iter(fields.values())))) < 0.5
     turned = []
-    for array in arrays:
-        if array.ndim == 2 or array.dtype.names:
+    for name, array in fields.items():
+        if name in _OBSERVATIONS or name in _ACTIONS:
             array = array.copy()
-            is_action = array.shape[1:] == mirror.action_signs.shape
-            array[half] = array[half] * mirror.action_signs if is_action else mirror.mirrored(array[half])
+            array[half] = array[half] * mirror.action_signs if name in _ACTIONS else mirror.mirrored(array[half])
         turned.append(np.ascontiguousarray(array))
     return turned

@@ -44,6 +44,10 @@ class Settings:
         seed: of envs, weights and exploration.
         chunk: decisions of all envs together between two checks of the clock.
         privileged: the learner has the state vector beside the pixels that its policy sees.
+        options: of the algorithm, by name, as they were asked for on the command line.
+
+    Raises:
+        ArgumentError: fewer than 1 of envs, repeat or chunk.
     """
 
     task: str
@@ -55,6 +59,11 @@ class Settings:
     seed: int = 0
     chunk: int = 512
     privileged: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("envs", "repeat", "chunk"):
+            checks.integer(name, getattr(self, name), 1)
 
 
 class Recorder(BaseCallback):
@@ -118,8 +127,7 @@ class Run:
             ArgumentError: a setting is not what it should be.
             StateError: the folder holds a run already.
         """
-        if any((folder / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
-            raise StateError(f"{folder}: expected a folder without a run; resume this one, or choose another folder")
+        _refuse_taken(folder)
         prepare(settings.seed)
         shown = {"observation": BOTH} if settings.privileged else {}
         batch = make_batch(settings.task, settings.envs, {**settings.arguments, **shown})
@@ -135,13 +143,16 @@ class Run:
             folder: where to go on; None: where the checkpoint lies.
 
         Raises:
-            StateError: the checkpoint is missing, damaged or of other versions.
+            StateError: the checkpoint is missing, damaged or of other versions, or the folder holds another run.
         """
+        own = path if path.is_dir() else path.parent
+        if folder is not None and folder.resolve() != own.resolve():
+            _refuse_taken(folder)
         about, members = checkpoint.read(path)
         settings = Settings(**about["settings"])
         prepare(settings.seed)
         model = checkpoint.unpack(algorithm_class(about["algorithm"]), LearnerEnv.load, members)
-        run_folder = folder or (path if path.is_dir() else path.parent)
+        run_folder = folder or own
         run = cls(run_folder, model, settings, about["episodes"], about["seconds"], about["cpu_seconds"])
         records.write_episodes(run_folder, run.episodes)
         return run
@@ -222,6 +233,16 @@ class Run:
         """Frees the envs and closes the TensorBoard file."""
         self.model.logger.close()
         self.model.env.close()
+
+
+def _refuse_taken(folder: Path) -> None:
+    """Refuses a folder that holds a run.
+
+    Raises:
+        StateError: it does.
+    """
+    if any((folder / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
+        raise StateError(f"{folder}: expected a folder without a run; resume this one, or choose another folder")
 
 
 def prepare(seed: int) -> None:

@@ -119,8 +119,9 @@ class SacSettings:
         checks.number("hindsight", self.hindsight, 0.0, 1.0)
         if self.hindsight and self.teacher:
             raise ArgumentError(f"hindsight: expected 0 with a teacher, who knows one goal, got {self.hindsight}")
-        for name in ("learning_rate", "discount", "rate", "temperature"):
-            checks.number(name, getattr(self, name), 0.0, above=True)
+        checks.number("temperature", self.temperature, 0.0, above=True)
+        for name in ("learning_rate", "discount", "rate"):
+            checks.number(name, getattr(self, name), 0.0, 1.0, above=True)
 
     @classmethod
     def of(cls, task: str, pixels: bool = False, **given: Any) -> SacSettings:
@@ -318,7 +319,7 @@ class SAC:
                 if relabelled is not None:
                     relabelled.watch(env, actions)
                 played = pool.submit(env.step, actions)
-                if self.replay_buffer.shown is not None or self.num_timesteps >= self.settings.warm_up:
+                if self._has_begun():
                     for _ in range(self.settings.updates * env.num_envs):
                         self._update()
                 seen: Any
@@ -361,7 +362,7 @@ class SAC:
             order = self._draw.permutation(count)
             for first in range(0, count - batch + 1, batch):
                 chosen = order[first : first + batch]
-                values, wanted = self._mirror_half(observations[chosen], labels[chosen])
+                values, wanted = self._mirror_half(observations=observations[chosen], labels=labels[chosen])
                 seen = self.actor.see(values)
                 error = torch.tanh(self.actor(seen)[0]) - wanted
                 self._step("actor", (error * error).mean() + self._misread(seen, values))
@@ -370,17 +371,22 @@ class SAC:
         """What the actor's loss has of how it reads its observations."""
         return self.settings.gaze_weight * self.actor.misread(seen, _states_of(observations))
 
-    def _mirror_half(self, *arrays: Rows) -> list[Any]:
+    def _mirror_half(self, **fields: Rows) -> list[Any]:
         """Arrays as tensors, see `half_mirrored`."""
-        return [_tensors_of(array) for array in half_mirrored(self._draw, self.mirror, *arrays)]
+        return [_tensors_of(array) for array in half_mirrored(self._draw, self.mirror, **fields)]
+
+    def _has_begun(self) -> bool:
+        """Whether there is what to learn from: demonstrations, or own experience after the warm-up."""
+        own, shown, _ = self.replay_buffer
+        return shown is not None or (self.num_timesteps >= self.settings.warm_up and own.usable)
 
     def _sample(self) -> tuple[Transitions, int]:
         """A batch, and how many of its first rows have labels: demonstrations, or with a teacher all."""
         (own, shown, relabelled), batch = self.replay_buffer, self.settings.batch
-        if shown is not None and len(own) < self.settings.warm_up:
+        if shown is not None and (own.added < self.settings.warm_up or not own.usable):
             return shown.sample(self._draw, batch), batch
         half = 0 if shown is None else batch // 2
-        others = None if relabelled is None or not len(relabelled.replay) else relabelled.replay
+        others = None if relabelled is None or not relabelled.replay.usable else relabelled.replay
         other_count = 0 if others is None else round(self.settings.hindsight * (batch - half))
         counts = (shown, half), (own, batch - half - other_count), (others, other_count)
         parts = [replay.sample(self._draw, count) for replay, count in counts if replay is not None and count]
@@ -390,7 +396,7 @@ class SAC:
     def _update(self, actor: bool = True) -> None:
         """A gradient step of the critics and, if wanted, of actor and temperature."""
         transitions, labelled = self._sample()
-        observations, actions, labels, rewards, following, discounts = self._mirror_half(*transitions)
+        observations, actions, labels, rewards, following, discounts = self._mirror_half(**transitions._asdict())
         if self.settings.value_weight:
             self._update_critics(_states_of(observations), actions, rewards, following, discounts)
         if actor:

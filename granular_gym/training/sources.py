@@ -15,7 +15,7 @@ from granular_gym.training.datasets import EPISODES, Request
 from granular_gym.training.demonstrations import Demonstrations, DisturbedExpert, Player, RandomPlayer, record
 from granular_gym.training.export import read_sac
 from granular_gym.training.learner_env import LearnerEnv
-from granular_gym.training.recipes import recipe, recipe_of
+from granular_gym.training.recipes import OF_A_RUN, recipe, recipe_of
 from granular_gym.training.run import versions
 
 #: as many as the training scripts play at once: the same seed then gives the same episodes
@@ -84,7 +84,7 @@ def _described(
         "seed": seed,
         "episodes": len(found.returns),
         "mean_return": float(found.returns.mean() / found.about["scale"]),
-        "arguments": {name: value for name, value in arguments.items() if name != "num_threads"},
+        "arguments": {name: value for name, value in arguments.items() if name not in OF_A_RUN},
         "versions": versions(),
     }
     return changed(found, about={**about, **more})

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.interrupts import uninterrupted
-from granular_gym.errors import ArgumentError
+from granular_gym.errors import ArgumentError, ClosedError
 
+#: ending of the files
+SUFFIX = ".mp4"
 #: least and most pictures per second of a film
 RATES = 0.1, 240.0
 
@@ -50,7 +52,7 @@ class Film:
                 film.add(world.picture("view"))
 
     Args:
-        path: of the file; one that exists is replaced.
+        path: of the file, which ends in .mp4; one that exists is replaced.
         pictures_per_second: frame rate, 0.1 .. 240.
 
     Attributes:
@@ -58,7 +60,7 @@ class Film:
         count: pictures added.
 
     Raises:
-        ArgumentError: not a path, or another rate.
+        ArgumentError: not a path of such a file, or another rate.
         ImportError: imageio with ffmpeg, the `video` extra, is not installed.
     """
 
@@ -68,11 +70,14 @@ class Film:
     def __init__(self, path: str | Path, pictures_per_second: float) -> None:
         rate = checks.number("pictures_per_second", pictures_per_second, *RATES)
         file = checks.path("path", path)
+        if file.suffix.lower() != SUFFIX:
+            raise ArgumentError(f"path: expected a file that ends in {SUFFIX}, got {str(file)!r}")
         import imageio.v2 as imageio
         import imageio_ffmpeg
 
         self.path, self.count = file, 0
         self._shape: tuple[int, ...] | None = None  # of all pictures
+        self._closed = False
         self._count_pictures = imageio_ffmpeg.count_frames_and_secs
         self._writer: Any = imageio.get_writer(
             file,
@@ -88,8 +93,11 @@ class Film:
 
         Raises:
             ArgumentError: not such a picture, or of another size.
+            ClosedError: the film is complete.
             OSError: the film cannot be written; pictures written before stay readable.
         """
+        if self._closed:
+            raise ClosedError(f"film: {self.path} is complete, no picture can be added")
         if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.shape[2:] != (3,):
             got = f"{picture.dtype} {picture.shape}" if isinstance(picture, np.ndarray) else type(picture).__name__
             raise ArgumentError(f"picture: expected uint8 (H, W, 3), got {got}")
@@ -115,6 +123,7 @@ class Film:
         Raises:
             OSError: pictures are missing in the file.
         """
+        self._closed = True
         if self._writer is None:
             return
         writer, self._writer = self._writer, None

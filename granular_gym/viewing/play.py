@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym._core import write_png
-from granular_gym.base import checks
+from granular_gym.base import cache, checks
 from granular_gym.errors import ArgumentError
 from granular_gym.exchange.recorders import Recorders, check_formats
 from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.training.batch import make_single
 from granular_gym.training.evaluation import share_of_expert
 from granular_gym.training.policies import Policy, baseline_returns, load_policy, trained_arguments
+from granular_gym.training.recipes import OF_A_RUN
 from granular_gym.viewing.film import Film, real_time
 
 
@@ -61,8 +62,9 @@ def play(
 
     Returns:
         The content of report.json: "episodes", each with "seed", "steps", "return", "success" where the task says so,
-        and "share_of_expert" where the policy's card has baselines; "return" their mean, "steps", "seconds" and
-        "fast_count" their sums, "overlap_max" the largest, and "info" of the last step of all.
+        and "share_of_expert" where the policy's card has baselines and the episodes are as those were: to their end,
+        with the arguments on the card; "return" their mean, "steps", "seconds" and "fast_count" their sums,
+        "overlap_max" the largest, and "info" of the last step of all.
 
     Raises:
         ArgumentError: an invalid argument.
@@ -80,13 +82,14 @@ def play(
         checks.integer("steps", steps, 1)
     checks.integer("every", every, 1)
     formats = check_formats("export", exports)
-    given = {**trained_arguments(name, checks.text("policy", policy)), **(arguments or {})}
+    trained = trained_arguments(name, checks.text("policy", policy))
+    given = {**trained, **(arguments or {})}
     if "render_mode" in given:
         raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
     if given.get("max_episode_steps") is not None:
         checks.integer("max_episode_steps", given["max_episode_steps"], 1)
     env = make_single(name, {**given, "render_mode": "rgb_array"})
-    baselines = baseline_returns(policy)
+    baselines = baseline_returns(policy) if steps is None and _meaning(given) == _meaning(trained) else None
     total, rows = _Total(), []
     record = _Record(env)
     try:
@@ -106,9 +109,10 @@ def play(
                 # a keyboard draws on the terminal
                 getattr(acting, "close", lambda: None)()
             text = f"{name}, {policy}, seed {number}: return {row['return']:.4g} in {row['steps']} steps"
-            if baselines is not None:
-                row["share_of_expert"] = share_of_expert(row["return"], *baselines)
-                text += f", {row['share_of_expert']:.0%} of the expert"
+            share = math.nan if baselines is None else share_of_expert(row["return"], *baselines)
+            if math.isfinite(share):
+                row["share_of_expert"] = share
+                text += f", {share:.0%} of the expert"
             if "success" in row:
                 text += f", success {row['success']}"
             rows.append(row)
@@ -133,7 +137,7 @@ def play(
         "fast_count": total.fast,
         "info": {key: _plain(value) for key, value in total.info.items()},
     }
-    (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    cache.write_atomic(out / "report.json", (json.dumps(report, indent=1) + "\n").encode())
     return report
 
 
@@ -201,6 +205,11 @@ def _run(
     if "success" in total.info:
         row["success"] = bool(total.info["success"])
     return row
+
+
+def _meaning(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a task that change what an episode returns."""
+    return {name: value for name, value in arguments.items() if name not in OF_A_RUN}
 
 
 def _frame(env: Any) -> NDArray[np.uint8]:

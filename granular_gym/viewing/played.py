@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import entry_of, task_class
@@ -33,6 +34,8 @@ class Played:
     def __init__(self, name: str, policy: str | None, count: int, seed: int, arguments: dict[str, Any]) -> None:
         self.name, self.policy, self.count = name, policy, count
         self.arguments = {**({} if policy is None else trained_arguments(name, policy)), **arguments}
+        if self.arguments.get("max_episode_steps") is not None:
+            checks.integer("max_episode_steps", self.arguments["max_episode_steps"], 1)
         try:
             if count == 1:
                 self.env: Any = gym.make(name, **self.arguments)

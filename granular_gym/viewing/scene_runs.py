@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym._core import write_png
-from granular_gym.base import checks
+from granular_gym.base import cache, checks
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
@@ -250,7 +250,7 @@ def run_scene(
         "worlds": worlds,
         "checks": [dataclasses.asdict(check) for check in found],
     }
-    (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    cache.write_atomic(out / "report.json", (json.dumps(report, indent=1) + "\n").encode())
     for check in found:
         say(f"{'pass' if check.passed else 'FAIL'}  {check.name}: {check.value:.4g} ({check.target})")
     return report

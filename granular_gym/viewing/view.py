@@ -13,7 +13,7 @@ from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.teleop.bindings import parts_of
-from granular_gym.training.policies import BUILT_IN
+from granular_gym.training.policies import BUILT_IN, trained_arguments
 from granular_gym.viewing.played import Played, check_alike, difference
 from granular_gym.viewing.server import viser_module
 from granular_gym.viewing.viewer import OUT, Viewer
@@ -50,7 +50,8 @@ def view(
             browser is connected, for the first one as well as after the last was closed.
         beside: arguments of a second copy of the task, besides `arguments`: it is shown beside the first and plays the
             same seeds, step by step; where one episode ends, so does the other.
-        beside_policy: what acts in the second copy; None: as in the first. One of these two makes a second copy.
+        beside_policy: what acts in the second copy; None: as in the first. One of these two makes a second copy. Where
+            it was not trained itself, the copy has the arguments that the first one's policy was trained with.
         paused: begin paused, after the first step.
         env_count: number of envs; the browser selects the one shown.
         seed: of the first episode, >= 0; env k has seed + k.
@@ -86,7 +87,10 @@ def view(
     try:
         if beside is not None or beside_policy is not None:
             second = acting if beside_policy is None else checks.text("beside_policy", beside_policy)
-            played.append(Played(name, second, count, seed, {**given, **(beside or {})}))
+            # a policy that was trained plays as it was; another plays what the first plays
+            trained = second is not None and trained_arguments(name, second)
+            shared = given if trained else played[0].arguments
+            played.append(Played(name, second, count, seed, {**shared, **(beside or {})}))
             check_alike(*played)
         labels = difference(*played) if len(played) > 1 else ("first", "second")
         with Viewer(

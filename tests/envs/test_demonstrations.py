@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from granular_gym.errors import ArgumentError, StateError
-from granular_gym.training.replay import Replay
+from granular_gym.tasks.state_vector import Entry, StateVector
+from granular_gym.training.replay import Replay, half_mirrored
 
 GAMMA, STEPS = 0.9, 3
 
@@ -72,6 +73,29 @@ def test_a_step_that_diverged_is_counted_and_never_drawn() -> None:
     replay.add(*(np.full((1, 1), np.nan, np.float32),) * 3, np.array([np.nan]), np.full((1, 1), np.nan),
                np.zeros(1, bool), np.zeros(1, bool), np.zeros(1, bool))  # fmt: skip
     assert replay.skipped == 2 and np.isfinite(replay.sample(np.random.default_rng(2), 500).rewards).all()
+
+
+def test_where_every_step_diverged_none_is_drawn() -> None:
+    empty, broken = filled(0, 8)[0], filled(1, 8, broken=0)[0]
+    for replay in (empty, broken):
+        assert not replay.usable
+        with pytest.raises(ArgumentError, match="replay: expected a step of an env that had not diverged, got none of"):
+            replay.sample(np.random.default_rng(0), 4)
+    ring = filled(20, 8)[0]
+    assert ring.usable and len(ring) == 8 and ring.added == 20
+
+
+def test_observations_with_as_many_numbers_as_actions_are_mirrored_as_observations() -> None:
+    vector = StateVector([Entry("left", "", (1,)), Entry("right", "", (-1,))], action_signs=(-1, 1))
+    rows = np.ones((64, 2), np.float32)
+    names = ("observations", "actions", "labels", "rewards", "following")
+    fields = dict(zip(names, (rows, 2 * rows, 3 * rows, rows[:, 0], 4 * rows), strict=True))
+    seen, actions, labels, rewards, following = half_mirrored(np.random.default_rng(0), vector, **fields)
+    half = seen[:, 1] < 0.0
+    assert 0 < half.sum() < 64 and (rewards == 1.0).all() and (seen[:, 0] == 1.0).all()
+    assert ((following == 4 * seen).all(axis=1)).all()
+    for array, size in ((actions, 2.0), (labels, 3.0)):
+        assert (array[half] == (-size, size)).all() and (array[~half] == size).all()
 
 
 def learner_env(**arguments: Any) -> Any:
@@ -145,6 +169,32 @@ def test_demonstrations_of_another_pace_or_observation_are_refused(name: str, ch
         Demonstrations(env.about, {}, np.zeros(0)).check_for(other.about)
     env.close()
     other.close()
+
+
+@pytest.mark.torch
+def test_demonstrations_with_other_arguments_of_the_task_are_refused(tmp_path: Path) -> None:
+    env, harder = learner_env(), learner_env(grain_count=50, difficulty="hard", friction_range=(0.3, 0.5))
+    paid, formed = learner_env(reward="level"), learner_env(reward="change")
+    from granular_gym.training import demonstrations
+    from granular_gym.training.demonstrations import Demonstrations
+
+    shown = demonstrations.collect(paid, 1)
+    with pytest.raises(ArgumentError, match="expected the task's argument reward='change' as in training, got 'level'"):
+        demonstrations.load(shown.save(tmp_path / "paid.npz")).check_for(env.about)
+    own = Demonstrations(env.about, {}, np.zeros(0))
+    own.check_for(harder.about)
+    own.check_for(formed.about)
+    # a file of before these were kept says less; one of `dataset` has the arguments that were given
+    old = {name: value for name, value in env.about.items() if name not in ("actions", "task_arguments")}
+    Demonstrations(old, {}, np.zeros(0)).check_for(paid.about)
+    with pytest.raises(ArgumentError, match="the task's argument reward='level' as in training, got 'change'"):
+        Demonstrations({**old, "arguments": {"reward": "change"}}, {}, np.zeros(0)).check_for(paid.about)
+    for about in ({**env.about, "actions": 3}, old):
+        three = Demonstrations(about, {**shown.steps, "actions": np.zeros((12, 3))}, np.zeros(0))
+        with pytest.raises(ArgumentError, match="demonstrations: expected actions 2 as in training, got 3"):
+            three.check_for(env.about)
+    for each in (env, harder, paid, formed):
+        each.close()
 
 
 @pytest.mark.torch

@@ -52,7 +52,7 @@ def sac_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[float]
     from granular_gym.training.sac import SAC, SacSettings
 
     tiny = SacSettings(demonstrations=2, epochs=1, critic_updates=1, warm_up=8, batch=8, width=8, capacity=64)
-    arguments = {**SMALL, "num_threads": 1, "observation": "state", "frame_skip": 5}
+    arguments = {**SMALL, "num_threads": 1, "device": "cpu", "observation": "state", "frame_skip": 5}
     settings = Settings(BULLDOZER, arguments, 2, 1, "sum", 10.0, seed=3, chunk=16)
     folder = tmp_path_factory.mktemp("runs") / "sac"
     run = Run.begin(folder, settings, lambda env, seed: SAC(env, seed, tiny))
@@ -269,3 +269,38 @@ def test_the_script_learns_and_its_policy_plays(tmp_path: Path, capsys: Any) -> 
     capsys.readouterr()
     data.write_bytes(data.read_bytes()[:500])
     assert script().main(words) == 2 and "damaged or cut short" in capsys.readouterr().err
+
+
+@torch_test
+def test_no_share_of_an_expert_who_earns_what_random_actions_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    pytest.importorskip("safetensors", reason="safetensors is not installed")
+    from granular_gym.training import evaluation, export
+
+    def paid(*_: Any) -> list[dict[str, float]]:
+        return [{"seed": 0, "return": 0.5}]
+
+    monkeypatch.setattr(export.evaluation, "evaluate", paid)
+    assert np.isnan(evaluation.share_of_expert(0.5, 0.5, 0.5))
+    data, out = tmp_path / "expert.npz", tmp_path / "out"
+    write_dataset(Request("Bulldozer-v1", "expert", 1, arguments=SMALL), data)
+    words = [str(data), "--method", "bc", "--batch", "8", "--width", "8", "--updates", "1", "--out", str(out)]
+    assert script().main(words) == 0
+    said = capsys.readouterr().out
+    assert "nan" not in said and f"policy and report: {out}" in said
+    assert "NaN" not in (out / "report.json").read_text()
+
+
+@torch_test
+def test_cards_have_no_arguments_of_the_machine(sac_run: tuple[Path, list[float]], tmp_path: Path) -> None:
+    pytest.importorskip("safetensors", reason="safetensors is not installed")
+    from granular_gym.training.datasets import make_dataset
+    from granular_gym.training.export import export
+
+    card = export(sac_run[0], tmp_path / "one.safetensors", "one", episodes=1)
+    assert card["arguments"]["frame_skip"] == 5 and not {"num_threads", "device"} & card["arguments"].keys()
+
+    made = make_dataset(Request("Bulldozer-v1", "random", 1, arguments={**SMALL, "device": "cpu", "num_threads": 2}))
+    assert made.about["arguments"]["grain_count"] == 40
+    assert not {"num_threads", "device"} & made.about["arguments"].keys()

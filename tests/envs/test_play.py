@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import granular_gym as gg
 from granular_gym.__main__ import main
 from granular_gym.tasks.registry import parse_arguments, task_id
 from granular_gym.training.policies import load_policy
+from granular_gym.viewing.film import Film
 from granular_gym.viewing.play import play
 
 SILO = "granular_gym/Silo-v1"
@@ -111,6 +113,35 @@ def test_bad_input_is_said_in_one_line(arguments: list[str], word: str, tmp_path
     assert out == "" and len(error.splitlines()) == 1
     assert re.search(word, error), error
     assert not (tmp_path / "new").exists(), "nothing is written"
+
+
+def test_a_report_is_whole_or_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "report.json").write_text("before")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        play(SILO, tmp_path, policy="random", steps=1, film=False, arguments=small(SILO), say=lambda text: None)
+    assert (tmp_path / "report.json").read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.png", "last.png", "report.json"]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gif", "a"])
+def test_films_are_mp4(name: str, tmp_path: Path) -> None:
+    with pytest.raises(gg.ArgumentError, match=r"path: expected a file that ends in \.mp4, got '.*'"):
+        Film(tmp_path / name, 5)
+
+
+def test_a_film_that_is_complete_takes_no_pictures(tmp_path: Path) -> None:
+    pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
+    with Film(tmp_path / "a.MP4", 5) as film:
+        film.add(np.zeros((32, 48, 3), np.uint8))
+    with pytest.raises(gg.ClosedError, match=r"a\.MP4 is complete"):
+        film.add(np.zeros((32, 48, 3), np.uint8))
+    film.close()
+    assert film.count == 1
 
 
 def test_a_policy_s_bad_action_is_said(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:

@@ -128,8 +128,10 @@ def test_a_file_is_played(tmp_path: Path, capsys: Any) -> None:
     np.testing.assert_array_equal(load_policy(str(path), batch)(both)[0], action)
     single.close()
     batch.close()
-    words = ["play", "level", "--policy", str(path), "--episodes", "2", "--steps", "3", "--seed", "5", "--no-film"]
-    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    write_pretrained(path, {**card, "arguments": {**SMALL, "max_episode_steps": 3}}, weights)
+    words = ["play", "level", "--policy", str(path), "--episodes", "2", "--seed", "5", "--no-film"]
+    words += ["--out", str(tmp_path / "out")]
+    assert main([*words, "--arg", "num_threads=2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert [row["seed"] for row in report["episodes"]] == [5, 6] and report["steps"] == 6
@@ -137,6 +139,12 @@ def test_a_file_is_played(tmp_path: Path, capsys: Any) -> None:
     for line, row in zip(lines, report["episodes"], strict=True):
         assert row["share_of_expert"] == pytest.approx(row["return"] / 0.5)
         assert f"{row['share_of_expert']:.0%} of the expert" in line and f"success {row['success']}" in line
+    # other episodes than those of the card have no share of what it says
+    for other in (["--steps", "3"], ["--arg", "grain_count=50"], ["--arg", "max_episode_steps=2"]):
+        assert main([*words, *other]) == 0
+        assert "of the expert" not in capsys.readouterr().out
+        report = json.loads((tmp_path / "out" / "report.json").read_text())
+        assert not any("share_of_expert" in row for row in report["episodes"])
 
 
 def test_wrong_files(tmp_path: Path, capsys: Any) -> None:

@@ -321,6 +321,60 @@ def test_overwrite(root: Path) -> None:
         record(SILO, dataset_id="free-v0", out=root, overwrite=True, arguments=arguments, say=quiet)
 
 
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_dataset_that_cannot_be_replaced_stays(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    arguments = {**SMALL, "max_episode_steps": 2}
+    made = record(SILO, policy="random", episodes=2, out=tmp_path, arguments=arguments, say=quiet)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    rename = Path.rename
+
+    def full(self: Path, target: Any) -> Path:
+        # of the new one; the old one is put back
+        if made.path in (Path(target), Path(target).parent) and self.name != "replaced":
+            raise error
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(type(error)):
+        record(SILO, policy="random", episodes=1, out=tmp_path, overwrite=True, arguments=arguments, say=quiet)
+    monkeypatch.undo()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["granular_gym"], "no remains"
+    assert replay(made.id, root=tmp_path, say=quiet) == 2
+
+
+def test_ctrl_c_as_a_dataset_is_finished(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of it, and when its last line is said: it is whole, and the interrupt arrives."""
+    arguments = {**SMALL, "max_episode_steps": 2}
+
+    def interrupted(text: str) -> None:
+        if " MB in " in text:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(SILO, policy="random", episodes=2, out=tmp_path, arguments=arguments, say=interrupted)
+    assert replay("granular_gym/Silo-v1/random-v0", root=tmp_path, say=quiet) == 2
+    pack = files._pack
+
+    def pressed(path: Path) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        pack(path)
+
+    monkeypatch.setattr(files, "_pack", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        record(SILO, policy="random", episodes=3, dataset_id="b-v0", out=tmp_path, arguments=arguments, say=quiet)
+    assert replay("b-v0", root=tmp_path, say=quiet) == 3
+
+
+def test_arguments_of_the_machine_are_not_kept(root: Path, tmp_path: Path) -> None:
+    arguments = {**SMALL, "max_episode_steps": 2, "device": "cpu"}
+    record(SILO, policy="random", episodes=1, dataset_id="b-v0", out=tmp_path, arguments=arguments, say=quiet)
+    kept = files.Dataset("b-v0", tmp_path).about["arguments"]
+    assert kept["grain_count"] == 100 and not {"num_threads", "device"} & kept.keys()
+
+
 def test_relative_folders(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     arguments = {**SMALL, "max_episode_steps": 2}
@@ -438,7 +492,9 @@ def test_offline_learners_take_it(recorded: Recording, root: Path) -> None:
     from granular_gym.training.offline import OfflineSettings, env_of, make_learner
 
     dataset = files.Dataset("lab/pour-v0", root)
+    dataset.about["arguments"] |= {"num_threads": 1, "device": "cpu"}  # as older versions kept them
     found = demonstrations_of(dataset)
+    assert not {"num_threads", "device"} & found.about["arguments"].keys()
     assert found.returns == pytest.approx([10.0 * value for value in recorded.returns], abs=1e-5)
     assert found.steps["ended"].sum() == 2 and len(found.steps["rewards"]) == 24
     first = dataset.episode(0).fields

@@ -182,6 +182,31 @@ def test_no_checkpoint_is_said(tmp_path: Path) -> None:
         begin(tmp_path, "PPO")
 
 
+def test_a_folder_with_another_run_is_not_resumed_into(tmp_path: Path) -> None:
+    from granular_gym.training.run import Run
+
+    for name in ("one", "two"):
+        run = begin(tmp_path / name, "PPO")
+        run.train(env_steps=0)
+        run.close()
+    before = {path: path.read_bytes() for path in (tmp_path / "two").iterdir() if path.is_file()}
+    with pytest.raises(gg.StateError, match="two: expected a folder without a run"):
+        Run.resume(tmp_path / "one", tmp_path / "two")
+    assert {path: path.read_bytes() for path in (tmp_path / "two").iterdir() if path.is_file()} == before
+    own = tmp_path / "two" / ".." / "one"
+    for path, folder in ((tmp_path / "one", own), (tmp_path / "one" / "checkpoint.zip", tmp_path / "three")):
+        Run.resume(path, folder).close()
+    assert (tmp_path / "three" / records.EPISODES).exists()
+
+
+@pytest.mark.parametrize("name", ["envs", "repeat", "chunk"])
+def test_settings_that_would_never_end_are_refused(name: str) -> None:
+    from granular_gym.training.run import Settings
+
+    with pytest.raises(gg.ArgumentError, match=f"{name}: expected an integer >= 1, got 0"):
+        Settings(BULLDOZER, **{name: 0})
+
+
 FULL_DISK = """
 import resource, sys
 sys.path.insert(0, {tests!r})
@@ -262,6 +287,69 @@ def test_scripts_train_evaluate_resume_and_play(name: str, tmp_path: Path, capsy
     assert train(*parts, ["--resume", str(folder)]) == 2
     errors = capsys.readouterr().err
     assert errors.count("expected a whole checkpoint") == 2
+
+
+def test_options_beside_a_resumed_run(tmp_path: Path, capsys: Any) -> None:
+    """Those that agree with it may be given, others are refused, and the run stays as it was."""
+    from granular_gym.training.command import main as train
+
+    module, folder = script("train_ppo"), tmp_path / "run"
+    parts = (module.parser(), "PPO", lambda args: args.rollout * args.envs, module.make_model)
+    words = ["Silo-v1", "--grains", "40", "--envs", "2", "--arg", "max_episode_steps=30", "--evaluate"]
+    words += [*SHORT["train_ppo"], "--steps", "0"]
+    assert train(*parts, [*words, "--out", str(folder)]) == 0
+    resumed = ["--resume", str(folder), "--evaluate", "--steps", "0"]
+    assert train(*parts, resumed) == 0 and train(*parts, [*words, "--resume", str(folder)]) == 0
+    before = (folder / "checkpoint.zip").read_bytes()
+    capsys.readouterr()
+    for more, said in (
+        (["Bulldozer-v1"], "task: expected 'granular_gym/Silo-v1', which the resumed run has, got 'granular_gym/Bull"),
+        (["--envs", "32"], "envs: expected 2, which"),
+        (["--seed", "1"], "seed: expected 0, which"),
+        (["--grains", "41"], "grains: expected 40, which"),
+        (["--arg", "max_episode_steps=31"], "arg max_episode_steps: expected 30, which"),
+        (["--arg", "difficulty=easy"], "arg difficulty: expected none for a run that is resumed, got 'easy'"),
+        (["--gamma", "0.5"], "gamma: expected 0.98, which"),
+        (["--log-std", "-1"], "log-std: expected none for a run that is resumed, got -1.0"),
+    ):
+        assert train(*parts, [*more, *resumed]) == 2
+        assert said in capsys.readouterr().err
+    assert (folder / "checkpoint.zip").read_bytes() == before
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--episodes", "-1"], "episodes: expected an integer >= 0, got -1"),
+    (["--gamma", "3"], "gamma: expected"),
+    (["--envs", "1", "--rollout", "1"], "rollout: expected an integer >= 2, got 1"),
+    (["--batch", "1"], "batch: expected an integer >= 2, got 1"),
+    (["--rollout", "0"], "chunk: expected an integer >= 1, got 0"),
+])  # fmt: skip
+def test_what_a_script_refuses_before_it_trains(words: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
+    from granular_gym.training.command import main as train
+
+    module, folder = script("train_ppo"), tmp_path / "run"
+    parts = (module.parser(), "PPO", lambda args: args.rollout * args.envs, module.make_model)
+    few = ["Silo-v1", "--grains", "40", "--envs", "2", "--steps", "0", "--evaluate", "--out", str(folder)]
+    assert train(*parts, [*few, *words]) == 2
+    assert said in capsys.readouterr().err and not folder.exists()
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_ctrl_c_says_whether_there_is_a_checkpoint(saved: bool, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    from granular_gym.training import command
+
+    def interrupted(run: Any, *_: Any) -> None:
+        if saved:
+            run.save()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "train_with_bar", interrupted)
+    module, folder = script("train_ppo"), tmp_path / "run"
+    parts = (module.parser(), "PPO", lambda args: 16, module.make_model)
+    words = ["Silo-v1", "--grains", "40", "--envs", "2", "--out", str(folder), *SHORT["train_ppo"]]
+    assert command.main(*parts, words) == 130
+    said = capsys.readouterr().err
+    assert (f"go on with --resume {folder}" in said) == saved and ("no checkpoint was written yet" in said) != saved
 
 
 def test_a_disk_that_fills_up_while_training_is_said(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
@@ -423,6 +511,51 @@ def test_sac_that_only_clones(tmp_path: Path) -> None:
     run.close()
     with pytest.raises(ArgumentError, match="clone_weight: expected more than 0"):
         SacSettings(clone_weight=0.0, value_weight=0.0)
+
+
+class Silent:
+    """A logger and a callback that do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_: None
+
+
+@pytest.mark.parametrize("given", [
+    {"demonstrations": 0, "warm_up": 0},  # nothing to learn from in the first decision
+    {"demonstrations": 2, "warm_up": 0},
+    {"demonstrations": 2, "warm_up": 24, "capacity": 10},  # steps beyond the capacity count as well
+])  # fmt: skip
+def test_sac_learns_from_its_own_experience(given: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    from granular_gym.training.batch import make_batch
+    from granular_gym.training.learner_env import LearnerEnv
+    from granular_gym.training.replay import Replay
+    from granular_gym.training.sac import SAC, SacSettings
+
+    arguments = {**ARGUMENTS, "max_episode_steps": 30, "observation": "state", "frame_skip": 2}
+    env = LearnerEnv(make_batch(SILO, 3, arguments), scale=10.0)
+    tiny = {"epochs": 1, "critic_updates": 1, "batch": 8, "width": 8, "capacity": 64, **given}
+    model = SAC(env, 0, SacSettings(**tiny))
+    model.set_logger(Silent())
+    drawn: list[int] = []
+    sample = Replay.sample
+
+    def noted(self: Replay, draw: Any, count: int) -> Any:
+        if self is model.replay_buffer.own:
+            drawn.append(model.num_timesteps)
+        return sample(self, draw, count)
+
+    monkeypatch.setattr(Replay, "sample", noted)
+    model.learn(36, Silent())
+    assert model.num_timesteps == 36 and min(drawn) == max(given["warm_up"], 3) and max(drawn) == 33
+    env.close()
+
+
+@pytest.mark.parametrize("name, value", [("rate", 5.0), ("discount", 2.0), ("learning_rate", 1.5)])
+def test_settings_of_sac_beyond_what_makes_sense(name: str, value: float) -> None:
+    from granular_gym.training.sac import SacSettings
+
+    with pytest.raises(gg.ArgumentError, match=f"{name}: expected"):
+        SacSettings(**{name: value})
 
 
 def test_settings_of_sac_come_from_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -493,6 +493,7 @@ def test_labels_tell_what_two_copies_differ_by() -> None:
         (["--drive", "--beside", "shaker=true"], "beside: expected a task with as many actions"),
         (["--beside", "shaker=wall"], "beside: expected a world with the same tools"),
         (["--beside-policy", "nobody"], "policy: expected one of"),
+        (["--arg", "max_episode_steps=0"], "max_episode_steps: expected an integer >= 1, got 0"),
         (["--record", "film.gif"], "record: expected a file that ends in .mp4"),
     ],
 )
@@ -500,6 +501,26 @@ def test_what_view_refuses(words: list[str], said: str, capsys: Any) -> None:
     assert main(["view", "silo", "--arg", "grain_count=60", "--port", "0", "--steps", "1", *words]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+def test_an_untrained_policy_beside_a_trained_one_plays_the_same_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("safetensors", reason="safetensors is not installed")
+    seen: list[dict[str, Any]] = []
+    make = Played.__init__
+
+    def noted(self: Played, *arguments: Any) -> None:
+        make(self, *arguments)
+        seen.append(self.arguments)
+
+    monkeypatch.setattr(Played, "__init__", noted)
+    arguments = {"grain_count": 60, "num_threads": 1}
+    for beside in ({}, {"difficulty": "easy"}):
+        view(
+            "silo", policy="silo-sac", beside_policy="random", beside=beside, steps=1, port=0, arguments=arguments,
+            say=lambda _: None,
+        )  # fmt: skip
+        assert seen[-1] == {**seen[-2], **beside}
+    assert seen[0]["frame_skip"] == 2 and seen[0]["grain_count"] == 60
 
 
 def test_episodes_of_a_batch_go_on(capsys: Any) -> None:

@@ -26,6 +26,8 @@ def test_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     law = gg.load_pair_table(out)
     assert law.kinds == ("sand", "clay") and (1, 1, True) in law.forces and law.dt == 0.0025, "of a substep"
     assert "sand - clay: PairForces" in capsys.readouterr().out
+    assert main([*given[:3], out + "1", *given[4:], "--kinds", "sand", "clay", "--bonded", "1-0", "0-1"]) == 0
+    assert "sand - clay, bonded: PairForces" in capsys.readouterr().out, "in either order"
     for arguments, words in (
         (given, "out: expected a file that is not there"),
         ([*given[:3], out + "2", "--bonded", "one"], "bonded: expected two numbers of kinds"),

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import importlib.util
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from granular_gym.learned import curves, make_data, models, study  # noqa: E402
 from granular_gym.learned.__main__ import main  # noqa: E402
 from granular_gym.learned.curve import Curve  # noqa: E402
 from granular_gym.learned.data import Dataset  # noqa: E402
-from granular_gym.learned.evaluate import evaluate  # noqa: E402
+from granular_gym.learned.evaluate import Measures, Report, Verdict, evaluate  # noqa: E402
 from granular_gym.learned.render import Renderer  # noqa: E402
 from granular_gym.learned.simulator import Scale, Simulator  # noqa: E402
 
@@ -122,6 +123,29 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
         assert "device: expected cpu" in capsys.readouterr().err
 
 
+def test_what_json_holds_of_equal_pictures(tmp_path: Path) -> None:
+    same = Measures(chamfer=0.5, psnr=math.inf)
+    Report([Verdict(0, None, "", same)], same, 0).write(tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text(), parse_constant=pytest.fail)
+    assert summary["chamfer"] == 0.5 and summary["psnr"] is None
+
+
+def test_options_beside_a_resumed_run(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, file = str(tmp_path / "run"), tmp_path / "settings.json"
+    file.write_text(json.dumps({"options": {"width": 8}, "batch": 1, "horizon": [1, 2]}))
+    words = ["train", str(folder), "--out", out, "--settings", str(file), "--iterations", "1"]
+    resumed = ["train", str(folder), "--out", out, "--resume"]
+    assert main(words) == 0 and main([*words, "--resume"]) == 0 and main(resumed) == 0
+    capsys.readouterr()
+    for more, said in (
+        (["--seed", "9"], "seed: expected 0, which the resumed run has, got 9"),
+        (["--iterations", "2"], "iterations: expected 1, which the resumed run has, got 2"),
+        (["--model", "gns"], "model: expected 'del', which the resumed run has, got 'gns'"),
+    ):
+        assert main([*resumed, *more]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_curves_of_a_table_lie_in_one_file(tmp_path: Path) -> None:
     """Those of runs that have some; a row without a loss, as all rollouts diverged, is kept and not drawn."""
     runs = [curves.Place("fall", model, seed, tmp_path / f"{model}{seed}") for model in "ab" for seed in (0, 1)]
@@ -193,6 +217,8 @@ def test_bad_plans(plan: str, said: str, tmp_path: Path) -> None:
         (["train", "NONE", "--out", "OUT"], "NONE"),
         (["train", "DATA", "--out", "OUT", "--views", "9"], "views: expected up to 4"),
         (["train", "DATA", "--out", "OUT", "--iterations", "0"], "iterations: expected an integer >= 1"),
+        (["evaluate", "NONE", "DATA", "--views", "-1"], "views: expected an integer in 1 .. 4, got -1"),
+        (["evaluate", "NONE", "DATA", "--views", "5"], "views: expected an integer in 1 .. 4, got 5"),
         (["evaluate", "NONE", "DATA"], "there is no such file"),
         (["table", "--plan", "NONE", "--out", "OUT"], "plan: expected a file"),
         (["compare", "DATA", "NONE", "--out", "OUT.png"], "there is no such file"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -116,6 +117,34 @@ def test_refusals():
     ):
         with pytest.raises(gg.ArgumentError, match=f"^{name}: expected"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        (lambda count: np.full(count, np.nan), "finite numbers of 'formula', got nan for 5 of 5 candidates"),
+        (lambda count: [1.0] * (count - 1) + [math.inf], "finite numbers of 'formula', got inf for 1 of 5 candidates"),
+        (lambda count: np.zeros(3), r"5 numbers of 'formula', got shape \(3,\)"),
+        (lambda count: None, "5 numbers of 'formula', got None"),
+        (lambda count: "many", "5 numbers of 'formula', got 'many'"),
+    ],
+)
+def test_an_experiment_that_measures_no_numbers_is_named(measured, said):
+    class Wrong(Formula):
+        def measure(self, grains, candidates, seeds):
+            return measured(len(candidates))
+
+    with pytest.raises(gg.ArgumentError, match=f"^experiments: expected {said}"):
+        gg.calibrate(Wrong(5.0), GRAINS, candidates=5, rounds=1)
+
+
+def test_without_scipy(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(gg.MissingError, match="calibrate needs SciPy: pip install"):
+        gg.calibrate(Formula(5.0), GRAINS)
+    assert main(["calibrate", "--angle", "30", "--density", "2500", "--radius", "0.01"]) == 2
+    assert "calibrate needs SciPy" in capsys.readouterr().err
 
 
 def test_command_line(capsys):
