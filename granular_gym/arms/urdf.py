@@ -40,7 +40,12 @@ def read_urdf(path: Path) -> tuple[str, dict[str, TreeLink]]:
     if any("xacro" in str(each.tag) for each in root.iter()):
         raise ArgumentError("expected a URDF, it is a template: expand it with xacro first")
     carriers: dict[str, Element] = {}
+    taken: set[str] = set()
     for each in root.findall("joint"):
+        name = _text("joint", each, "name")
+        if name in taken:
+            raise ArgumentError(f"joint {name!r}: expected one of each name, there are two")
+        taken.add(name)
         child = _named(each, "child", "link")
         if child in carriers:
             both = f"{_text('joint', carriers[child], 'name')!r} and {_text('joint', each, 'name')!r}"

@@ -297,8 +297,14 @@ def pose(name: str, value: Any) -> FloatArray:
     return array
 
 
-def envs(value: Any, env_count: int) -> IntArray | None:
-    """Env indices from None (all), an index, a list of indices or a mask (env_count,) of bool."""
+def envs(value: Any, env_count: int, *, repeated: bool = False) -> IntArray | None:
+    """Env indices from None (all), an index, a list of indices or a mask (env_count,) of bool.
+
+    Args:
+        value: what came.
+        env_count: number of envs.
+        repeated: an index may come several times, as where envs are read; what is set is set once.
+    """
     if value is None:
         return None
     try:
@@ -311,4 +317,7 @@ def envs(value: Any, env_count: int) -> IntArray | None:
         return np.flatnonzero(array).astype(np.int32)
     if array.ndim == 0:
         return np.array([integer("envs", value, 0, env_count - 1)], np.int32)
-    return integers("envs", array, (None,), 0, env_count - 1)
+    listed = integers("envs", array, (None,), 0, env_count - 1)
+    if not repeated and not (listed[1:] > listed[:-1]).all() and len(np.unique(listed)) < len(listed):
+        raise ArgumentError(f"envs: expected each env once, got {listed.tolist()}")
+    return listed

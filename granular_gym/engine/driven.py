@@ -66,7 +66,8 @@ class Driven(Readout):
 
         Args:
             dt: length of a substep [s].
-            substeps: >= 1.
+            substeps: >= 1. The tools move by the drive's period, or a share of it, however long dt * substeps is: that
+                should be as long.
             actions: (env_count, action_count), clamped to [-1, 1]; an array on the world's GPU that exports DLPack is
                 neither copied nor waited for.
             state: (env_count, state_count) before the control period.

@@ -131,6 +131,9 @@ def joint_drive(joints: Sequence[Joint], axes: Sequence[Axis], poses: Any, perio
     rest = checks.doubles("poses", poses, (None, 7))
     length = checks.number("period", period, 0.0, above=True)
     actions = checks.integer("action_count", action_count, 1)
+    for name, given in (("joints", joints), ("axes", axes)):
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise ArgumentError(f"{name}: expected a sequence, got {type(given).__name__}")
     for k, joint in enumerate(joints):
         checks.instance(f"joints[{k}]", joint, Joint)
         if joint.action is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,21 @@ class SceneBodies(SceneTools, SceneGrains):
         field: Sdf | None = None
         if isinstance(shape, (Mesh, Sdf)):
             solid, field = covered(shape, spheres)
+        elif isinstance(shape, Clump):
+            solid = shape
         else:
-            solid = checks.instance("shape", shape, Clump)
+            named = isinstance(shape, (str, os.PathLike))
+            hint = "gg.load_mesh(path) reads a file" if named else "gg.Mesh(vertices, faces) makes one of triangles"
+            raise ArgumentError(f"shape: expected a Clump, a Mesh or an Sdf, got {type(shape).__name__}; {hint}")
         made_of = self._material("material", 0 if material is None else material)
         if self.materials[made_of].fixed:
             raise ArgumentError("material: expected one that is not fixed, bodies have a mass")
         density = self.materials[made_of].density
         heavy = checks.number("mass", mass, 0.0, above=True)
-        tensor = None if inertia is None else checks.doubles("inertia", inertia, (3,), (3, 3)) / density
+        tensor = None if inertia is None else checks.doubles("inertia", inertia, (3,), (3, 3))
+        if tensor is not None:
+            solid.with_mass_properties(heavy, tensor)  # its message has the numbers as they were given
+            tensor = tensor / density
         solid = solid.with_mass_properties(heavy / density, tensor)
         at = checks.pose("pose", pose).astype(np.float64)
         motion = checks.vector("velocity", velocity)[None]

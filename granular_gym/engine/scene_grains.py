@@ -12,6 +12,7 @@ from granular_gym.engine.clumps import ClumpGroup, group, random_orientations
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.scene_arrays import GrainGroup
 from granular_gym.engine.scene_materials import SceneMaterials
+from granular_gym.engine.sizes import SizeDistribution
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.clump import Clump
 
@@ -88,7 +89,15 @@ class SceneGrains(SceneMaterials):
         return self._add_clumps(index, group(clump, radii, points, orientations, motion, angular_velocities))
 
     def fill_box(
-        self, material: int | str, lower: Any, upper: Any, count: int | None = None, seed: int = 0, radius: Any = None
+        self,
+        material: int | str,
+        lower: Any,
+        upper: Any,
+        count: int | None = None,
+        seed: int = 0,
+        radius: Any = None,
+        *,
+        size_seed: int | None = None,
     ) -> range:
         """Fills a box with grains on a jittered lattice, bottom up and without overlap, and returns their ids.
 
@@ -102,18 +111,27 @@ class SceneGrains(SceneMaterials):
             seed: of jitter, radii and orientations, >= 0.
             radius: one for all, (smallest, largest) to draw them evenly [m], or a SizeDistribution; None: that of the
                 material.
+            size_seed: of the radii, >= 0: grain k of as many has the same radius whatever `seed` and box are, so that
+                worlds of the one scene take states of the other. None: `seed` is that of the radii, too.
 
         Raises:
             ArgumentError: more grains than fit; the message says how many do.
         """
         index = self._material("material", material)
+        if self.materials[index].continuum is not None:
+            name = self.materials[index].name
+            raise ArgumentError(f"material: expected one of grains, {name!r} is continuous matter; see add_continuum")
         low, high = (vector(n, v, self.planar).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
         key = checks.seed("seed", seed)
+        if size_seed is not None and self.planar:
+            raise ArgumentError("size_seed: expected None, planar grains have the size of their shape")
         if radius is None or self.planar:
             radius = self.materials[index].radius
         if radius is None:
             what = "material: expected one with a shape, as the scene is planar"
             raise ArgumentError(what if self.planar else f"radius: {_NO_RADIUS}")
+        if size_seed is not None:
+            radius = _sizes(radius).seeded(checks.seed("size_seed", size_seed))
         if self.planar:
             points, angles = fill_rectangle(low[:2], high[:2], radius, count, key)
             return self.add_grains(index, points, angles=angles)
@@ -130,3 +148,13 @@ class SceneGrains(SceneMaterials):
         none = np.zeros(spheres, np.float32)
         self._grains.append(GrainGroup(material, centers, sizes, np.zeros((spheres, 3), np.float32), none, clumps))
         return range(first, first + spheres)
+
+
+def _sizes(radius: Any) -> SizeDistribution:
+    """The distribution of one radius, of an even range (smallest, largest), or as it was given."""
+    if isinstance(radius, SizeDistribution):
+        return radius
+    ends = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
+    if not 0.0 < ends[0] <= ends[-1]:
+        raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
+    return SizeDistribution.uniform(float(ends[0]), float(ends[-1]))

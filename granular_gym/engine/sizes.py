@@ -34,6 +34,7 @@ class SizeDistribution:
     radii: NDArray[np.float64]
     cumulated: NDArray[np.float64]
     continuous: bool
+    _seed: int | None = None  # from which `sample` draws whatever it is given
 
     def __init__(self, radii: Floats, cumulated: Floats, continuous: bool) -> None:
         self.radii, self.cumulated, self.continuous = radii, cumulated, continuous
@@ -77,7 +78,7 @@ class SizeDistribution:
         """A normal distribution cut off at both ends.
 
         Args:
-            mean: of the whole bell [m].
+            mean: of the whole bell [m], within its ends.
             deviation: its standard deviation [m], > 0.
             smallest: radius [m], > 0.
             largest: radius [m].
@@ -85,7 +86,10 @@ class SizeDistribution:
         """
         middle = checks.number("mean", mean)
         width = checks.number("deviation", deviation, 0.0, above=True)
-        return cls._of_density(smallest, largest, lambda r: np.exp(-0.5 * ((r - middle) / width) ** 2), by)
+        sizes = cls._of_density(smallest, largest, lambda r: np.exp(-0.5 * ((r - middle) / width) ** 2), by)
+        if not sizes.smallest <= middle <= sizes.largest:
+            raise ArgumentError(f"mean: expected one in {sizes.smallest:g} .. {sizes.largest:g} m, got {middle:g}")
+        return sizes
 
     @classmethod
     def lognormal(
@@ -159,6 +163,16 @@ class SizeDistribution:
 
     # ---- radii ----
 
+    def seeded(self, seed: int) -> SizeDistribution:
+        """The same distribution with a seed of its own: as many grains have the same radii wherever they are filled in.
+
+        Args:
+            seed: >= 0, from which `sample` draws whatever seed it is given.
+        """
+        result = SizeDistribution(self.radii, self.cumulated, self.continuous)
+        result._seed = checks.seed("seed", seed)
+        return result
+
     def sample(self, count: int, seed: int = 0) -> Floats:
         """Radii in random order, float64 (count,) [m].
 
@@ -167,10 +181,10 @@ class SizeDistribution:
 
         Args:
             count: >= 0.
-            seed: >= 0; the same seed gives the same radii.
+            seed: >= 0; the same seed gives the same radii. Of a distribution from `seeded` its own stands for it.
         """
         n = checks.integer("count", count, 0)
-        key = checks.seed("seed", seed)
+        key = checks.seed("seed", seed) if self._seed is None else self._seed
         # one number per slice, then the slices in random order
         u = (np.arange(n) + rng.uniform(key, 17, n)) / max(n, 1)
         u = u[np.argsort(rng.uniform(key, 18, n), kind="stable")]

@@ -41,6 +41,15 @@ from granular_gym.engine.tabled import calm_step, with_table
 from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
+#: what worlds that exchange states must have in common, in words, with the arrays of a scene that hold it
+_IN_COMMON = {
+    "radii of grains": ("radius",),
+    "materials of grains": ("grain_material", "material_fixed"),
+    "bounds": ("lower", "upper", "boundary", "wall_material"),
+    "shapes of tools": ("part_integers", "part_floats", "grid_integers", "grid_floats", "sample"),
+    "masses and axes of tools": ("tool_free", "tool_mass", "tool_inertia"),
+}
+
 
 class World(Settling):
     """`env_count` isolated copies of a scene; made by `Scene.build`.
@@ -83,6 +92,8 @@ class World(Settling):
         self._begun = False
         #: calls so far that may have changed grains or tools
         self.changes: int = 0
+        #: (env_count,) envs whose grains a state or positions put in place since somebody last set this to False
+        self.placed: NDArray[np.bool_] = np.zeros(self.env_count, bool)
         # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
         radii, gravity = frozen.arrays["radius"], frozen.arrays["gravity"]
         self._scale = (
@@ -261,7 +272,7 @@ class World(Settling):
 
         Args:
             positions: (listed, grain_count, 3) or (grain_count, 3) for all of them [m].
-            velocities: likewise [m/s].
+            velocities: likewise [m/s]; particles of continuous matter then move as given, and do not turn.
             angular_velocities: likewise [rad/s].
             envs: None (all), an index, a list of indices or a mask.
             angles: of planar grains (listed, grain_count) or (grain_count,) [rad].
@@ -279,6 +290,14 @@ class World(Settling):
         turned = None if angles is None else self._angles("angles", angles, shape[:1], count)
         self.changes += 1
         self._core.set_grains(listed, points, motion, spins, turned)
+        if points is not None:
+            self.placed[_rows(listed)] = True
+
+    def set_clumps(self, poses: Any = None, velocities: Any = None, envs: Any = None) -> None:
+        """See `WorldClumps.set_clumps`."""
+        super().set_clumps(poses, velocities, envs)
+        if poses is not None:
+            self.placed[_rows(checks.envs(envs, self.env_count))] = True
 
     def transform_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
         """Turns the grains of each listed env about the z axis through the origin, then shifts them.
@@ -395,7 +414,7 @@ class World(Settling):
 
     def save_state(self, env: Any = None) -> State:
         """Everything that shapes the future of one env (an index), of some, or of all (None)."""
-        listed = checks.envs(env, self.env_count)
+        listed = checks.envs(env, self.env_count, repeated=True)
         if listed is None:
             listed = np.arange(self.env_count, dtype=np.int32)
         state = State(tuple(self._core.save_state(int(index)) for index in listed), self._layout)
@@ -419,10 +438,26 @@ class World(Settling):
             raise StateError("state: expected a state of a world of the same scene, this one belongs to another scene")
         self.changes += 1
         if state.env_count not in (1, count):
-            raise StateError(f"state: expected 1 or {count} envs, got {state.env_count}")
+            wanted = "1 env" if count == 1 else f"1 env or the {count} that are listed"
+            raise StateError(f"state: expected {wanted}, got {state.env_count}; State.env gives one of them")
         self._core.load_state(listed, state.envs, state.checked)
         self._begun = True
+        self.placed[_rows(listed)] = True
         state.mark_checked()
+
+    def difference(self, frozen: FrozenScene) -> str:
+        """In what a scene differs from that of this world so that its states cannot be loaded here; "": in nothing.
+
+        Args:
+            frozen: the scene, see `Scene.freeze`.
+        """
+        if checks.instance("frozen", frozen, FrozenScene).layout() == self._layout:
+            return ""
+        mine, theirs = self._frozen.arrays, frozen.arrays
+        for words, arrays in _IN_COMMON.items():
+            if not all(np.array_equal(mine[name], theirs[name]) for name in arrays):
+                return words
+        return "shapes of grains, bonds or kinds of continuous matter"
 
     # ---- helpers ----
 
@@ -478,6 +513,11 @@ class World(Settling):
             if danger not in self._warned:
                 self._warned.add(danger)
                 warnings.warn(danger, StabilityWarning, stacklevel=4)
+
+
+def _rows(listed: NDArray[np.int32] | None) -> NDArray[np.int32] | slice:
+    """The rows of arrays (env_count, ...) that stand for the listed envs, None: all."""
+    return slice(None) if listed is None else listed
 
 
 def _check_densities(name: str, values: Floats) -> None:

@@ -49,7 +49,9 @@ def device_actions(name: str, actions: Any, shape: tuple[int, ...]) -> Any:
     return actions.detach() if hasattr(actions, "detach") else actions
 
 
-def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.bool_]) -> Floats:
+def check_actions(
+    name: str, actions: Any, space: spaces.Box, idle: NDArray[np.bool_], *, single: bool = False
+) -> Floats:
     """Returns actions as a fresh float32 array (env_count, k), clipped to -1 .. 1, the bounds of every task's space.
 
     Args:
@@ -57,6 +59,7 @@ def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.b
         actions: anything array-like of real numbers, on the host or a GPU, shape (env_count, k).
         space: Box of one env, shape (k,).
         idle: (env_count,) envs whose actions are not used: theirs may hold anything and read 0.
+        single: the caller gave the action of one env, (k,): messages tell where in it.
 
     Raises:
         ArgumentError: not numbers, wrong shape, or NaN or infinity in an action that is used.
@@ -75,5 +78,6 @@ def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.b
     clipped = _core.clip_actions(array)
     if clipped is None:
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
+        where = list(index[1:] if single else index)
+        raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {where}")
     return clipped

@@ -83,8 +83,6 @@ class Arm:
         frame_count: frames of a chain: frame 0, joints, fixed rows, tool.
     """
 
-    description: ArmDescription
-    tool: ArmTool
     joint_count: int
     frame_count: int
 
@@ -95,7 +93,8 @@ class Arm:
         base: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
         margin: float = 0.005,
     ) -> None:
-        self.description, self.tool = description, tool
+        self.description: ArmDescription = checks.instance("description", description, ArmDescription)
+        self.tool: ArmTool = checks.instance("tool", tool, ArmTool)
         self.margin: float = checks.number("margin", margin, 0.0, 1.0)
         pose = checks.pose("base", base).astype(np.float64)
         pose[3:] /= np.linalg.norm(pose[3:])

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from granular_gym.base import checks
 from granular_gym.engine.beds import settled_bed
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
@@ -79,7 +80,11 @@ def settle(
         solver: of the contacts.
         device: where the bed settles.
         num_threads: of the world, see `Scene.build`.
+
+    Raises:
+        ArgumentError: `settling` is no Settling.
     """
+    checks.instance("settling", settling, Settling)
 
     def simulate() -> State:
         with scene.build(device=device, solver=solver, num_threads=num_threads) as world:

@@ -10,8 +10,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
-from granular_gym.base.names import refuse_unknown
+from granular_gym.base.names import listed, refuse_unknown
 from granular_gym.engine.scene import Scene
+from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.images import Image
 from granular_gym.tasks.pace import Preset
@@ -19,6 +20,10 @@ from granular_gym.tasks.pace import Preset
 # attributes of a task that are numbers above 0, and those that are tables by name, with what these hold
 _NUMBERS = ("control_period", "radius_of_2000", "density", "fastest")
 _TABLES = {"presets": Preset, "images": Image, "pixels": Image}
+# attributes that are sequences of names: a lone string would be taken for its letters
+_NAMES = ("episode_state", "option_names")
+#: the argument `difficulty` where nobody gives one
+DEFAULT_DIFFICULTY = "medium"
 # hooks that say what is read of the world, and the keys that they know
 _ASKED = {"readings": ("wrenches", "columns", "cells"), "counted": ("boxes", "turned_boxes", "labels")}
 
@@ -34,7 +39,8 @@ def check_class(task: Any) -> None:
     """Checks what a class says of its tasks, before one is made of it.
 
     Raises:
-        ArgumentError: a number of _NUMBERS is missing or not above 0, or a table of _TABLES holds something else.
+        ArgumentError: a number of _NUMBERS is missing or not above 0, a table of _TABLES holds something else, or what
+            lists names is a string.
     """
     check_attributes(task, _NUMBERS)
     name = type(task).__name__
@@ -43,19 +49,84 @@ def check_class(task: Any) -> None:
     for attribute, kind in _TABLES.items():
         for key, value in checks.mapping(f"{name}.{attribute}", getattr(task, attribute)).items():
             checks.instance(f"{name}.{attribute}[{key!r}]", value, kind)
+    for attribute in _NAMES:
+        given = getattr(task, attribute)
+        if isinstance(given, str):
+            raise ArgumentError(f"{name}.{attribute}: expected a sequence of names, got {given!r}; take ({given!r},)")
+
+
+def check_difficulty(task: Any, difficulty: Any) -> Any:
+    """What `difficulties` has under the name that the argument `difficulty` gives.
+
+    Raises:
+        ArgumentError: there is none, or it has no range `friction`.
+    """
+    where = f"{type(task).__name__}.difficulties"
+    known = checks.mapping(where, task.difficulties)
+    if difficulty == DEFAULT_DIFFICULTY and difficulty not in known:
+        raise ArgumentError(
+            f"{where}: expected an entry {DEFAULT_DIFFICULTY!r}, the default of the argument `difficulty`, got "
+            f"{listed(known) or 'none'}"
+        )
+    found = known[checks.choice("difficulty", difficulty, list(known))]
+    if not hasattr(found, "friction"):
+        raise ArgumentError(f"{where}[{difficulty!r}]: expected a range `friction` in it, got {found!r}")
+    return found
 
 
 def check_bed(task: Any, bed: Any) -> Scene:
     """What the hook `bed_scene` gave.
 
     Raises:
-        ArgumentError: no Scene, or one of another number of grains than the task has.
+        ArgumentError: no Scene, one of another number of grains than the task has, one with cameras, or `tool_colors`
+            are not as many as its tools.
     """
     name = f"{type(task).__name__}.bed_scene"
     scene = checks.instance(name, bed, Scene)
     if scene.grain_count != task.world_grain_count:
         raise ArgumentError(f"{name}: expected a scene of {task.world_grain_count} grains, got {scene.grain_count}")
+    if scene.cameras:
+        cameras = listed(scene.cameras)
+        raise ArgumentError(f"{name}: expected a scene without cameras, got {cameras}; name them in `images`")
+    colors = len(task.tool_colors)
+    if colors not in (0, len(scene.tools)):
+        wanted = f"one for each of the {len(scene.tools)} tools, or none"
+        raise ArgumentError(f"{type(task).__name__}.tool_colors: expected {wanted}, got {colors}")
     return scene
+
+
+def check_alike(task: Any, number: int, scene: Scene, world: World) -> None:
+    """Checks that a bed can be loaded into the world of a task, which was built from bed 0.
+
+    Raises:
+        ArgumentError: they differ in more than a state holds; the message says in what.
+    """
+    different = world.difference(scene.freeze())
+    if different:
+        hint = "; give fill_box the same size_seed in every bed" if "radii" in different else ""
+        raise ArgumentError(
+            f"{type(task).__name__}.bed_scene: expected bed {number} to have the {different} of bed 0, they "
+            f"differ{hint}. Beds may differ in places and motion of grains and tools, and in values of materials"
+        )
+
+
+def check_placed(task: Any, envs: NDArray[np.int32], placed: NDArray[np.bool_]) -> None:
+    """Checks what the hook `begin` did.
+
+    Args:
+        task: whose episodes began.
+        envs: in which they began.
+        placed: (env_count,) envs whose grains were placed meanwhile.
+
+    Raises:
+        ArgumentError: not all of them.
+    """
+    left = envs[~placed[envs]]
+    if len(left):
+        raise ArgumentError(
+            f"{type(task).__name__}.begin: expected the grains of every listed env to be placed, those of env "
+            f"{left[0]} were not; call load_beds(envs, numbers), world.load_state or world.set_grains"
+        )
 
 
 def check_asked(task: Any, hook: str, asked: Any) -> dict[str, Any]:
@@ -147,22 +218,59 @@ def not_finite(task: Any, rewards: NDArray[Any]) -> ArgumentError:
     return ArgumentError(f"{name}: expected finite rewards where no env diverged, got {rewards[env]} in env {env}")
 
 
-def check_sensed(task: Any, hook: str, sensed: Any) -> None:
+def check_sensed(task: Any, hook: str, answer: Any, besides: Mapping[str, Any]) -> None:
     """Checks what a hook, `sense` or `sense_pixels`, gave.
 
+    Args:
+        task: whose hook it is.
+        hook: its name.
+        answer: what it gave.
+        besides: entries of the observation that neither it nor a camera gives.
+
     Raises:
-        ArgumentError: other entries than those of the space shown that no camera gives, or of other shapes.
+        ArgumentError: with these other entries than those of the space shown that no camera gives, or of other shapes.
     """
     name, seen = f"{type(task).__name__}.{hook}", {*task.depth_images.seen, *task.vision.names}
-    wanted = {key: space for key, space in task.shown_space.spaces.items() if key not in seen}
-    if not isinstance(sensed, Mapping) or sensed.keys() != wanted.keys():
-        got = sorted(sensed) if isinstance(sensed, Mapping) else _described(sensed)
+    wanted = [key for key in task.shown_space.spaces if key not in seen]
+    if not isinstance(answer, Mapping) or {*answer, *besides} != {*wanted}:
+        got = sorted({*answer, *besides}) if isinstance(answer, Mapping) else _described(answer)
         raise ArgumentError(f"{name}: expected the entries {sorted(wanted)}, got {got}")
-    for key, space in wanted.items():
-        array, shape = sensed[key], (task.env_count, *space.shape)
-        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != space.dtype:
-            expected = f"an array of {space.dtype} {shape}"
-            raise ArgumentError(f"{name}: expected {key!r} to be {expected}, got {_described(array)}")
+    for key, array in answer.items():
+        check_entry(task, hook, key, array)
+
+
+def check_entry(task: Any, hook: str, key: str, array: Any) -> None:
+    """Checks an entry of the observations that a hook gave.
+
+    Raises:
+        ArgumentError: no array (env_count, ...) of the entry's shape and type.
+    """
+    space = task.shown_space.spaces[key]
+    shape = (task.env_count, *space.shape)
+    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != space.dtype:
+        expected, name = f"an array of {space.dtype} {shape}", f"{type(task).__name__}.{hook}"
+        raise ArgumentError(f"{name}: expected {key!r} to be {expected}, got {_described(array)}")
+
+
+def check_finite(task: Any, seen: Mapping[str, NDArray[Any]], diverged: NDArray[np.bool_]) -> None:
+    """Checks entries of the observations.
+
+    Args:
+        task: whose they are.
+        seen: entries (env_count, ...) by name.
+        diverged: (env_count,) envs whose values may be anything.
+
+    Raises:
+        ArgumentError: in an env that did not diverge a number that is not finite.
+    """
+    for key, values in seen.items():
+        rows = values.reshape(len(values), -1)
+        wrong = np.flatnonzero(~diverged & ~np.isfinite(rows).all(axis=1))
+        if len(wrong):
+            env = int(wrong[0])
+            bad, where = rows[env][~np.isfinite(rows[env])][0], f"{key!r} of env {env}"
+            name = type(task).__name__
+            raise ArgumentError(f"{name}: expected finite observations where no env diverged, got {bad} in {where}")
 
 
 def _described(value: Any) -> str:

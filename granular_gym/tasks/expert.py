@@ -17,8 +17,20 @@ from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import entry_of, loaded
 
 
-class Experts(abc.ABC):
+class _Begun(abc.ABCMeta):
+    """Makes experts that have forgotten every plan once their whole constructor has run, whatever it sets when."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        made.reset()
+        return made
+
+
+class Experts(metaclass=_Begun):
     """Scripted experts for all envs of a task.
+
+    What they remember of each env is made in their constructor, after that of this class; `forget` is first called
+    once it is through.
 
     Args:
         env: a GranularEnv or GranularVectorEnv, wrapped or not, that has been reset.
@@ -27,8 +39,6 @@ class Experts(abc.ABC):
     def __init__(self, env: Any) -> None:
         self.task: Any = env.unwrapped.task
         self.single: bool = not hasattr(env.unwrapped, "num_envs")
-        for index in range(self.task.env_count):
-            self.forget(index)
 
     @abc.abstractmethod
     def forget(self, env: int) -> None:

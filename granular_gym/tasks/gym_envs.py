@@ -497,7 +497,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         if batch.shape[1:] != self.action_space.shape:
             raise ArgumentError(f"action: expected shape {self.action_space.shape}, got {batch.shape[1:]}")
         idle = np.zeros(1, bool)
-        self.task.step(check_actions("action", batch, self.task.action_space, idle), idle)
+        self.task.step(check_actions("action", batch, self.task.action_space, idle, single=True), idle)
         rewards, terminated, truncated, values = self.task.outcome()
         self._elapsed += 1
         observation = self._observe()

@@ -14,7 +14,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.expert import Experts
 from granular_gym.tasks.recipe import Recipe
-from granular_gym.tasks.registry import NAMESPACE, Entry, id_at, register
+from granular_gym.tasks.registry import NAMESPACE, Entry, entry_of, is_task, register
 from granular_gym.tasks.task import Task
 
 _ID = re.compile(r"(?:[\w-]+/)?[\w.-]+-v\d+")
@@ -65,7 +65,8 @@ def register_task(
         missing = ", ".join(sorted(task.__abstractmethods__))
         raise ArgumentError(f"task: expected all hooks filled in, {task.__name__} lacks {missing}")
     path = _path("task", task)
-    if id_at(path.removesuffix("Task")) != id and id in gymnasium.registry:
+    known = entry_of(id).task_path if is_task(id) else None
+    if id in gymnasium.registry and known != path.removesuffix("Task"):
         raise ArgumentError(f"id: expected one that is free, {id!r} belongs to {gymnasium.registry[id].entry_point}")
     if isinstance(expert, type) and not issubclass(expert, Experts):
         raise ArgumentError(f"expert: expected a subclass of granular_gym.task.Experts, got {expert!r}")

@@ -48,7 +48,20 @@ from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.actions import ActionPart
 from granular_gym.tasks.beds import Settling, settle
-from granular_gym.tasks.complete import check_bed, check_class, check_evaluated, check_sensed, finite_where, not_finite
+from granular_gym.tasks.complete import (
+    DEFAULT_DIFFICULTY,
+    check_alike,
+    check_bed,
+    check_class,
+    check_difficulty,
+    check_entry,
+    check_evaluated,
+    check_finite,
+    check_placed,
+    check_sensed,
+    finite_where,
+    not_finite,
+)
 from granular_gym.tasks.contact_law import tabled
 from granular_gym.tasks.depth_sensor import DepthSensor, SensorNoise, check_sensor
 from granular_gym.tasks.grain_colors import sand_colors
@@ -178,7 +191,7 @@ class Task(Stepping):
         env_count: int = 1,
         *,
         grain_count: int = 2000,
-        difficulty: str = "medium",
+        difficulty: str = DEFAULT_DIFFICULTY,
         preset: str = "fast",
         depth: str = "float32",
         friction_range: tuple[float, float] | None = None,
@@ -202,7 +215,7 @@ class Task(Stepping):
             raise ArgumentError(f"render_mode: expected None or {self.metadata['render_modes']}, got {render_mode!r}")
         self.render_mode = render_mode
         self.grain_count: int = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
-        self.difficulty: Any = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
+        self.difficulty: Any = check_difficulty(self, difficulty)
         self.frame_skip: int = checks.integer("frame_skip", frame_skip, 1)
         has_state, has_pixels = self.state_vector is not None, bool(self.pixels)
         forms = {"images": True, PIXELS: has_pixels, STATE: has_state, BOTH: has_pixels and has_state}
@@ -258,7 +271,7 @@ class Task(Stepping):
         self.closed: bool = False
         self._beds: dict[int, State] = {}  # settled; made when first drawn
         self._world: World | None = None
-        self._checked: set[str] = set()  # hooks whose first answer was looked at
+        self._checked: set[str] = set()  # hooks whose first answer was looked at, and STATE
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "open" if self._world else "not yet open"
@@ -377,10 +390,15 @@ class Task(Stepping):
         return world
 
     def bed(self, number: int) -> State:
-        """Bed `number` at rest."""
+        """Bed `number` at rest.
+
+        Raises:
+            ArgumentError: see `scene`; or it differs from bed 0 in more than a state holds, as radii of grains.
+        """
         if number not in self._beds:
-            settling = self.matter.settling(self.settling)
-            self._beds[number] = self._settled(self.scene(number), settling, self.pace.dt, self.solver)
+            settling, scene = self.matter.settling(self.settling), self.scene(number)
+            check_alike(self, number, scene, self.world)
+            self._beds[number] = self._settled(scene, settling, self.pace.dt, self.solver)
         return self._beds[number]
 
     def scene(self, number: int) -> Scene:
@@ -405,10 +423,16 @@ class Task(Stepping):
             places: Floats = world.positions[0]
             return places
 
-    def load_beds(self, envs: NDArray[np.int32], chosen: NDArray[np.int64]) -> None:
-        """Loads bed number `chosen[k]` into env `envs[k]`."""
-        for number in np.unique(chosen):
-            self.world.load_state(self.bed(int(number)), envs=envs[chosen == number])
+    def load_beds(self, envs: NDArray[np.int32], chosen: Any) -> None:
+        """Loads bed number `chosen[k]`, an integer >= 0, into env `envs[k]`.
+
+        Raises:
+            ArgumentError: other numbers, or not one for each listed env; or see `bed`.
+        """
+        listed = np.asarray(envs)
+        numbers = checks.integers("chosen", chosen, (len(listed),), 0, 2**31 - 1)
+        for number in np.unique(numbers):
+            self.world.load_state(self.bed(int(number)), envs=listed[numbers == number])
 
     def set_materials(self, envs: NDArray[np.int32]) -> None:
         """Gives the grains of the listed envs their own friction, and draws what `randomize` asks for."""
@@ -462,6 +486,9 @@ class Task(Stepping):
             envs: env indices, ascending.
             seeds: one per listed env; None keeps the running generator.
             options: given to `begin`.
+
+        Raises:
+            ArgumentError: `begin` left an env with the grains of the episode before.
         """
         for env, seed in zip(envs, seeds, strict=True):
             if seed is not None:
@@ -476,7 +503,10 @@ class Task(Stepping):
                 self._paid[envs], self._over[envs] = 0.0, False
                 for counter in [each for tally in self._tallies for each in tally.values()]:
                     counter[envs] = 0
+            if self._world is not None:
+                self._world.placed[envs] = False
             self.begin(envs, dict(options or {}))
+            check_placed(self, envs, self.world.placed)
             self.vision.repaint(envs)
 
     def step(self, actions: Any, idle: NDArray[np.bool_]) -> None:
@@ -490,22 +520,39 @@ class Task(Stepping):
 
         Args:
             output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
+
+        Raises:
+            ArgumentError: a hook gave other entries than the space has, or in an env that did not diverge a number that
+                is not finite.
         """
-        state = {STATE: self.sense_state()} if self.shows_state else {}
+        state: dict[str, Any] = {STATE: self.sense_state()} if self.shows_state else {}
+        if self.shows_state and STATE not in self._checked:
+            check_entry(self, "sense_state", STATE, state[STATE])
+            self._checked.add(STATE)
         if self.touch.kinds:
             state |= self.touch.sense(self.world, self.tool_wrenches() if self.reads_wrenches else None, self.fresh)
         if not self.shows_images:
+            self._check_seen(state)
             return self.to_output(state, output)
         hook = "sense" if self.observation == "images" else "sense_pixels"
-        sensed: dict[str, Any] = {**getattr(self, hook)(), **state}
+        answer: Any = getattr(self, hook)()
         if hook not in self._checked:
-            check_sensed(self, hook, sensed)
+            check_sensed(self, hook, answer, state)
             self._checked.add(hook)
+        sensed: dict[str, Any] = {**answer, **state}
+        self._check_seen(sensed)
         images = self.depth_images.observed(self._take_images(output))
         if self.vision.kinds:  # after the depths, which then bring along what they are of
             self.vision.paint(self.world, self.matter_colors, self._painted_tools())
             images.update(self.vision.sense(self.world, output))
         return {**images, **(sensed if output == "numpy" else self.to_output(sensed, output))}
+
+    def _check_seen(self, sensed: Arrays) -> None:
+        """Raises where an entry of an observation that is no image is not finite in an env that did not diverge."""
+        images = self.depth_images.images
+        seen = {key: values for key, values in sensed.items() if key not in images}
+        if not _core.all_finite(*seen.values()):
+            check_finite(self, seen, self._take_counters()["diverged"])
 
     def outcome(self) -> Outcome:
         """Rewards, ends and infos of the state the world is in.
@@ -532,7 +579,7 @@ class Task(Stepping):
             rewards = np.where(diverged, 0.0, rewards)
             terminated = terminated & ~diverged
             infos = {name: finite_where(diverged, values) for name, values in infos.items()}
-        if not _core.all_finite(rewards):
+        if np.count_nonzero(np.isfinite(rewards)) < self.env_count:
             raise not_finite(self, rewards)
         return Outcome(rewards, terminated, diverged.copy(), {**infos, **given})
 

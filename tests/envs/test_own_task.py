@@ -21,7 +21,7 @@ from gymnasium.utils.env_checker import check_env
 
 import granular_gym as gg
 from granular_gym.__main__ import main
-from granular_gym.task import Experts, GoalTask, Recipe, Task, scripted_expert
+from granular_gym.task import Difficulty, Experts, GoalTask, Recipe, Task, add_sand_and_steel, scripted_expert
 from granular_gym.tasks import registry
 from granular_gym.tasks.stepping import Stepping
 from granular_gym.training.features import Features, features_of
@@ -31,9 +31,11 @@ from granular_gym.viewing.play import play
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "your_own_task.md").read_text()
-#: code of the page, with what it needs: the module, its use, the task without a drive, one with goals, the film
+#: code of the page, with what it needs: the module, its use, the task without a drive, one with goals, the expert that
+#: remembers, the task with stages, the film
 BLOCKS = re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", PAGE, re.DOTALL)
 SWEEP, PLACED, LINES = "sweep:me/Sweep-v0", "placed:me/Placed-v0", "lines:me/Lines-v0"
+PATIENT, STAGES = "patient:me/Patient-v0", "stages:me/Stages-v0"
 WORDS = ["--arg", "grain_count=60", "--arg", "num_threads=1"]
 #: modules that do not hold a task as they should, and the word of the message
 BROKEN = {
@@ -56,13 +58,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (path / "sweep.py").write_text(BLOCKS[0][1])
     (path / "placed.py").write_text(BLOCKS[2][1])
     (path / "lines.py").write_text(BLOCKS[3][1])
+    (path / "patient.py").write_text(BLOCKS[4][1])
+    (path / "stages.py").write_text(BLOCKS[5][1])
     known = set(registry.task_ids())
     sys.path.insert(0, str(path))
     yield path
     sys.path.remove(str(path))
     for name in set(registry.task_ids()) - known:
         del registry._TASKS[name], gym.registry[name]
-    for name in ("sweep", "placed", "lines"):
+    for name in ("sweep", "placed", "lines", "patient", "stages"):
         sys.modules.pop(name, None)
 
 
@@ -88,7 +92,7 @@ def run(script: str, words: list[str], folder: Path) -> str:
 
 
 def test_the_page_is_short_and_whole() -> None:
-    assert len(BLOCKS) == PAGE.count("```python") == 5
+    assert len(BLOCKS) == PAGE.count("```python") == 7
     assert sum(bool(line.strip()) for line in BLOCKS[0][1].splitlines()) < 80
 
 
@@ -100,7 +104,7 @@ def test_the_page_explains_every_attribute_and_hook() -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("name", [SWEEP, PLACED, LINES])
+@pytest.mark.parametrize("name", [SWEEP, PLACED, LINES, STAGES])
 def test_gymnasium_s_checker(name: str) -> None:
     env = gym.make(name, **SMALL)
     check_env(env.unwrapped)
@@ -180,10 +184,38 @@ def test_it_is_viewed(monkeypatch: Any) -> None:
 
 
 def test_the_film_of_the_page(folder: Path, monkeypatch: Any) -> None:
-    pytest.importorskip(BLOCKS[4][0], reason=f"{BLOCKS[4][0]} is not installed")
+    pytest.importorskip(BLOCKS[6][0], reason=f"{BLOCKS[6][0]} is not installed")
     monkeypatch.chdir(folder)
-    exec(compile(BLOCKS[4][1], "your_own_task.md", "exec"), {"__name__": "snippet"})
+    exec(compile(BLOCKS[6][1], "your_own_task.md", "exec"), {"__name__": "snippet"})
     assert (folder / "above.mp4").stat().st_size > 1000
+
+
+def test_the_expert_that_remembers() -> None:
+    waits = []
+    for name in (SWEEP, PATIENT):
+        env: Any = gym.make(name, **SMALL)
+        env.reset(seed=0)
+        expert, still = scripted_expert(env), 0
+        for _ in range(60):
+            action = expert.act()
+            still += not action.any()
+            env.step(action)
+        waits.append(still)
+        env.close()
+    assert waits[0] == 0 and waits[1] >= 10 and waits[1] % 10 == 0
+
+
+def test_a_stage_begins_with_the_next_episode() -> None:
+    envs: Any = gym.make_vec(STAGES, num_envs=2, max_episode_steps=2, **SMALL)
+    still = np.zeros((2, 2), np.float32)
+    envs.reset(seed=0)
+    envs.unwrapped.task.next_stage[:] = 0, 2
+    assert envs.step(still)[4]["stage"].tolist() == [0, 0]
+    other = pickle.loads(pickle.dumps(envs))
+    for each in (envs, other):
+        each.step(still)
+        assert each.step(still)[4]["stage"].tolist() == [0, 2]  # of the next episode
+        each.close()
 
 
 def test_a_film_takes_pictures_of_one_size(tmp_path: Path) -> None:
@@ -380,6 +412,15 @@ def test_slips_are_named(attributes: dict[str, Any], word: str, sweep: Any) -> N
         ("presets", None, "presets: expected a dict, got None"),
         ("images", {"sky": 3}, r"images\['sky'\]: expected an Image, got int"),
         ("pixels", {"sky": "sky"}, r"pixels\['sky'\]: expected an Image, got str"),
+        ("episode_state", "plate", r"episode_state: expected a sequence of names, got 'plate'; take \('plate',\)"),
+        ("option_names", "start", "option_names: expected a sequence of names, got 'start'"),
+        (
+            "difficulties",
+            {"easy": Difficulty()},
+            "difficulties: expected an entry 'medium', the default .*, got 'easy'",
+        ),
+        ("difficulties", {"medium": 1}, r"difficulties\['medium'\]: expected a range `friction` in it, got 1"),
+        ("difficulties", [], r"difficulties: expected a dict, got \[\]"),
     ],
 )
 def test_wrong_attributes_are_named(attribute: str, value: Any, word: str, sweep: Any) -> None:
@@ -402,12 +443,22 @@ def bed_of(count: int) -> gg.Scene:
     return scene
 
 
+def filmed_bed() -> gg.Scene:
+    scene = bed_of(60)
+    scene.add_camera(gg.DepthCamera.orthographic(
+        height=2, width=2, extent=1.0, position=(0, 0, 1), target=(0, 0, 0), up=(0, 1, 0), near=0.0, far=1.0
+    ), name="own")  # fmt: skip
+    return scene
+
+
 @pytest.mark.parametrize(
     "hook, answer, word",
     [
         ("bed_scene", None, "bed_scene: expected a Scene, got NoneType"),
         ("bed_scene", bed_of(0), "bed_scene: expected a scene of 60 grains, got 0"),
         ("bed_scene", bed_of(40), "bed_scene: expected a scene of 60 grains, got 40"),
+        ("bed_scene", filmed_bed(), "bed_scene: expected a scene without cameras, got 'own'; name them in `images`"),
+        ("begin", None, "begin: expected the grains of every listed env .* those of env 0 were not; call load_beds"),
         ("counted", {"boxs": None}, "counted: expected one of 'boxes', .*, got 'boxs'; did you mean 'boxes'"),
         ("counted", None, "counted: expected a dict, got None"),
         ("readings", {"wrench": True}, "readings: expected one of 'wrenches', .*, got 'wrench'"),
@@ -438,6 +489,17 @@ def test_an_expert_of_what_is_no_env() -> None:
         ("sense", {}, r"SlipTask.sense: expected the entries \['state'\], got \[\]"),
         ("sense", {"state": np.zeros((1, 2), np.float32)}, "'state' to be an array of float32"),
         ("sense", {"state": np.zeros((1, 3))}, "got an array of float64"),
+        ("sense", [], r"SlipTask.sense: expected the entries \['state'\], got list"),
+        (
+            "sense",
+            {"state": np.float32([[0.0, np.nan, 0.0]])},
+            "expected finite observations .*, got nan in 'state' of env 0",
+        ),
+        (
+            "sense",
+            {"state": np.float32([[0.0, 0.0, np.inf]])},
+            "expected finite observations .*, got inf in 'state' of env 0",
+        ),
     ],
 )
 def test_wrong_answers_of_hooks_are_named(hook: str, answer: Any, word: str, sweep: Any) -> None:
@@ -447,6 +509,128 @@ def test_wrong_answers_of_hooks_are_named(hook: str, answer: Any, word: str, swe
     with pytest.raises(gg.ArgumentError, match=word):
         env.reset(seed=0)
     env.close()
+
+
+@pytest.mark.parametrize(
+    "attribute, value, word",
+    [
+        ("settling", 3, "settling: expected a Settling, got int"),
+        ("tool_colors", [(0, 0, 0)] * 2, "SlipTask.tool_colors: expected one for each of the 1 tools, or none, got 2"),
+    ],
+)
+def test_what_beds_need_is_checked(attribute: str, value: Any, word: str, sweep: Any) -> None:
+    task = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", attribute: value})(**SMALL)
+    with pytest.raises(gg.ArgumentError, match=f"^{word}"):
+        task.reset(np.arange(1, dtype=np.int32), [0], None)
+    task.close()
+
+
+def test_what_load_beds_refuses(sweep: Any) -> None:
+    task = sweep.SweepTask(2, **SMALL)
+    envs = np.arange(2, dtype=np.int32)
+    for chosen, word in (
+        (np.zeros(0, np.int64), r"expected shape \(2,\), got \(0,\)"),
+        (np.array([1]), r"expected shape \(2,\), got \(1,\)"),
+        (1, r"expected shape \(2,\), got \(\)"),
+        (np.array([0.9, 0.1]), "expected an array of integers, got dtype float64"),
+        ([0, -1], "expected 0 .. .*, got -1"),
+    ):
+        with pytest.raises(gg.ArgumentError, match=f"^chosen: {word}"):
+            task.load_beds(envs, chosen)
+    task.load_beds(envs, [1, 0])
+    task.close()
+
+
+def test_an_env_that_begins_without_a_bed_is_named(sweep: Any) -> None:
+    """Also where the others have one, and where they are set by positions."""
+
+    def begin(self: Any, envs: Any, options: Any) -> None:
+        self.load_beds(envs[:1], np.zeros(1, np.int64))
+        if options.get("start"):
+            self.world.set_grains(positions=self.world.positions[0], envs=envs[1:])
+
+    members = {"__module__": "sweep", "begin": begin, "option_names": ("start",)}
+    task = type("SlipTask", (sweep.SweepTask,), members)(3, **SMALL)
+    envs = np.arange(3, dtype=np.int32)
+    task.reset(envs, [0, 1, 2], {"start": 1})
+    task.reset(envs[1:2], [None], None)
+    with pytest.raises(
+        gg.ArgumentError, match=r"^SlipTask\.begin: expected .* those of env 2 were not; call load_beds"
+    ):
+        task.reset(envs[1:], [None, None], None)
+    task.close()
+
+
+@pytest.mark.parametrize("size_seed", [None, 5])
+def test_beds_of_mixed_sizes_have_the_same_sizes(size_seed: int | None, sweep: Any) -> None:
+    def bed_scene(self: Any, number: int) -> gg.Scene:
+        scene = gg.Scene(bounds=((-0.6, -0.3, 0), (0.6, 0.3, 0.8)))
+        sand, steel = add_sand_and_steel(scene, self.radius, self.density, 0.5, 0.3, on_steel=(0.3, 0.1))
+        sizes = 0.6 * self.radius, 1.3 * self.radius
+        scene.fill_box(
+            sand, (-0.2, -0.2, 0), (0.2, 0.2, 0.8), self.grain_count, seed=number, radius=sizes, size_seed=size_seed
+        )
+        scene.add_tool(gg.Sdf.box((0.02, 0.3, 0.1)), name="plate", material=steel, pose=(-0.58, 0, 0.4))
+        return scene
+
+    task = type("MixedTask", (sweep.SweepTask,), {"__module__": "sweep", "bed_scene": bed_scene})(2, **SMALL)
+    envs, numbers = np.arange(2, dtype=np.int32), np.arange(2)
+    if size_seed is None:
+        with pytest.raises(
+            gg.ArgumentError, match=r"^MixedTask\.bed_scene: expected bed 1 to have the radii.*size_seed"
+        ):
+            task.load_beds(envs, numbers)
+    else:
+        task.load_beds(envs, numbers)
+        assert np.ptp(task.world.radii[0]) > 0.3 * task.radius
+        assert not np.array_equal(*task.world.positions)
+    task.close()
+
+
+def test_an_expert_remembers_in_the_natural_order(sweep: Any) -> None:
+    calls: list[int] = []
+
+    class Counting(Experts):
+        def __init__(self, env: Any) -> None:
+            super().__init__(env)
+            self.phase = np.ones(self.task.env_count)
+
+        def forget(self, env: int) -> None:
+            calls.append(env)
+            self.phase[env] = 0
+
+        def actions(self) -> Any:
+            return np.zeros((self.task.env_count, 2))
+
+    envs = gym.make_vec(SWEEP, num_envs=2, **SMALL)
+    envs.reset(seed=0)
+    expert = Counting(envs)
+    assert calls == [0, 1] and not expert.phase.any()
+    expert.phase[:] = 7
+    expert.reset(np.array([False, True]))
+    assert expert.phase.tolist() == [7, 0]
+    envs.close()
+
+
+def test_a_class_of_two_ids(sweep: Any) -> None:
+    """Each may be registered again."""
+    for _ in range(2):
+        gg.register_task("me/Long-v0", sweep.SweepTask, steps=200)
+        gg.register_task("me/Short-v0", sweep.SweepTask, steps=20)
+    assert registry.entry_of("me/Long-v0").steps == 200 and registry.entry_of("me/Short-v0").steps == 20
+
+
+def test_an_action_that_is_not_finite_is_told_by_its_place_in_it() -> None:
+    env = gym.make(SWEEP, disable_env_checker=True, **SMALL)
+    env.reset(seed=0)
+    with pytest.raises(gg.ArgumentError, match=r"^action: expected finite numbers, got nan at \[1\]$"):
+        env.step(np.float32([0.0, np.nan]))
+    env.close()
+    envs = gym.make_vec(SWEEP, num_envs=2, **SMALL)
+    envs.reset(seed=0)
+    with pytest.raises(gg.ArgumentError, match=r"^actions: expected finite numbers, got nan at \[1, 0\]$"):
+        envs.step(np.float32([[0.0, 0.0], [np.nan, 0.0]]))
+    envs.close()
 
 
 def test_experts_are_what_their_class_says() -> None:

@@ -102,6 +102,22 @@ def test_envs(world, envs):
     assert state_of(world) == before
 
 
+@pytest.mark.parametrize("envs", [[1, 1], [2, 0, 2], np.array([0, 1, 0])])
+def test_an_env_is_listed_once(world, envs):
+    """It would be set twice, to different values maybe; states of one env may be taken several times."""
+    state = world.save_state(env=envs)
+    for call in (
+        lambda: world.set_gravity((0.0, 0.0, -1.0), envs=envs),
+        lambda: world.load_state(state, envs=envs),
+        lambda: world.set_grains(velocities=np.zeros((world.grain_count, 3)), envs=envs),
+        lambda: world.settle_impulses(1e-3, envs=envs),
+        lambda: gg.MaterialRanges(friction=(0.2, 0.5)).apply(world, 0, envs),
+    ):
+        with pytest.raises(gg.ArgumentError, match="^envs: expected each env once, got"):
+            call()
+    world.set_gravity((0.0, 0.0, -1.0), envs=[2, 0, 1])
+
+
 def test_empty_env_lists_do_nothing(world):
     before = state_of(world)
     world.set_gravity(np.zeros((0, 3)), envs=[])

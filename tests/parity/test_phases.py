@@ -42,6 +42,8 @@ OWN: dict[str, set[str] | None] = {
     "colour_tally": None,  # GPU only
     "colour_contact": None,
     "push": None,
+    "sweep_own": None,
+    "sweep_other": None,
     # sorting leaves half of its memory in any state: that of tangents until they are there, and that of energies
     "continuum_tangent": {"allocate_contacts", "list_contacts", "continuum_key", "continuum_order", "continuum_begin"}
     | {"continuum_list", "continuum_open_blocks", "continuum_open_nodes", "continuum_regularise"}

@@ -26,6 +26,7 @@ from testbed.arms import Part, mjcf, random_parts, urdf
 BARE = ArmTool(np.zeros((0, 4)), gg.Sdf.sphere(0.01), np.zeros((0, 7)), ())
 CHAINS = [*((count, count, False) for count in range(1, 9)), *((count, 20 + count, True) for count in range(1, 9))]
 TIP = ((0.05, -0.1, 0.2), (0.4, -0.3, 0.8))
+PAGE = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")
 
 
 def written(folder: Path, content: str, name: str) -> Path:
@@ -353,21 +354,47 @@ def about(axis: Any, anchor: Any, angle: float, along: float = 0.0) -> np.ndarra
     return out
 
 
+def test_joints_of_one_name_are_refused(tmp_path: Path) -> None:
+    content = urdf(panda_parts(), TIP)
+    first, second = re.findall('<joint name="([^"]*)"', content)[:2]
+    path = written(tmp_path, content.replace(f'<joint name="{second}"', f'<joint name="{first}"'), "arm.urdf")
+    with pytest.raises(gg.DescriptionError, match=f"joint '{first}': expected one of each name, there are two"):
+        load_arm(path)
+
+
+def test_what_an_arm_is_made_of_is_checked() -> None:
+    panda: Any = load_arm("panda.json")
+    with pytest.raises(gg.ArgumentError, match="^tool: expected an ArmTool, got Sdf"):
+        Arm(panda, gg.Sdf.sphere(0.01))  # type: ignore[arg-type]
+    with pytest.raises(gg.ArgumentError, match="^description: expected an ArmDescription, got str"):
+        Arm("panda.json", BARE)  # type: ignore[arg-type]
+
+
 # ---- among grains ----
 
 
 def test_the_example_of_the_guide_runs(tmp_path: Path, monkeypatch: Any) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")
-    code = re.findall(r"```python\n(.*?)```", page.partition("## Arms from files")[2], re.DOTALL)[0]
-    content = urdf(panda_parts(), ((0, 0, 0.1), (0, 0, 0))).replace('"base"', '"base_link"').replace('"tip"', '"tool0"')
-    # the example starts with all joints at 0
-    content = re.sub('lower="[^"]*" upper="[^"]*"', 'lower="-3" upper="3"', content)
-    written(tmp_path, content, "arm.urdf")
-    monkeypatch.chdir(tmp_path)
+    names = run_example(PAGE.partition("## Arms from files")[2], "arm.urdf", tmp_path, monkeypatch)
+    assert (names["state"][:, :2] > 0.05).all() and np.ptp(names["state"], axis=0).max() == 0.0
+    assert np.array(names["world"].tool_poses).shape == (4, 4, 7)
+    assert np.abs(names["arm"].torques(names["state"][:, :2], names["world"].wrenches[:, -1])).max() > 0.0
+
+
+def test_the_example_with_a_robot_of_mujoco_runs(tmp_path: Path, monkeypatch: Any) -> None:
+    pytest.importorskip("mujoco")
+    names = run_example(PAGE, "arm.xml", tmp_path, monkeypatch)
+    assert names["both"].wrenches.shape == (4, 1, 6) and not names["both"].diverged.any()
+    assert names["robots"].data[0].qpos[0] > 0.0
+
+
+def run_example(page: str, name: str, folder: Path, monkeypatch: Any) -> dict[str, Any]:
+    """Runs the first program of a page beside its first file, which gets a name; returns what it leaves."""
+    content, code = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[0] for kind in ("xml", "python"))
+    written(folder, content, name)
+    monkeypatch.chdir(folder)
     names: dict[str, Any] = {"__name__": "guide"}
     exec(compile(code, "robots.md", "exec"), names)
-    assert (names["state"][:, 0] > 0.5).all() and np.ptp(names["state"], axis=0).max() == 0.0
-    assert np.array(names["world"].tool_poses).shape == (4, 9, 7)
+    return names
 
 
 def test_an_arm_from_a_file_pushes_grains(tmp_path: Path) -> None:

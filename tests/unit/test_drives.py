@@ -230,6 +230,8 @@ def test_joints_and_axes_that_make_no_sense(make: Any, message: str) -> None:
     ("changes", "message"),
     [
         ({"joints": [Joint(4)]}, r"joints\[0\].action: expected an integer in 0 .. 2, got 4"),
+        ({"joints": Joint(0)}, "joints: expected a sequence, got Joint"),
+        ({"axes": AXES[0]}, "axes: expected a sequence, got Axis"),
         ({"joints": [None]}, r"joints\[0\]: expected a Joint, got NoneType"),
         ({"axes": [*AXES, Axis(2, 0, "x")]}, r"axes\[5\].tool: expected an integer in 0 .. 1, got 2"),
         ({"axes": [Axis(1, 4, "x")]}, r"axes\[0\].joint: expected an integer in 0 .. 3, got 4"),

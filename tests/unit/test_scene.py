@@ -79,6 +79,52 @@ def test_fill_box_is_seeded_inside_and_without_overlap():
     assert 0.03 <= r.min() < r.max() <= 0.05 + 1e-6
 
 
+@pytest.mark.parametrize("radius", [(0.03, 0.05), gg.SizeDistribution.classes([0.02, 0.05], [3, 1]), 0.04])
+def test_fill_box_keeps_sizes_of_their_own_seed(radius):
+    """Places and boxes differ, and the radius of each grain is the same: states may be exchanged."""
+    scenes = [with_material() for _ in range(3)]
+    for scene, seed, top, sizes in zip(scenes, (3, 4, 4), (0.9, 0.8, 0.9), (7, 7, 8), strict=True):
+        scene.fill_box(0, (-0.5, -0.4, 0), (0.5, 0.4, top), count=150, seed=seed, radius=radius, size_seed=sizes)
+    one, two, three = (scene.freeze() for scene in scenes)
+    assert one.layout() == two.layout() and not np.array_equal(one.arrays["position"], two.arrays["position"])
+    assert (one.layout() == three.layout()) == (radius == 0.04)
+
+
+def test_fill_box_refusals():
+    scene = gg.Scene(BOUNDS)
+    mud = scene.add_material(density=1500.0, name="mud", continuum=gg.Elastic(1e5, 0.3))
+    with pytest.raises(gg.ArgumentError, match="^material: expected one of grains, 'mud' is .*; see add_continuum"):
+        scene.fill_box(mud, (0, 0, 0), (0.1, 0.1, 0.1))
+    for size_seed in (-1, "a"):
+        with pytest.raises(gg.ArgumentError, match="^size_seed: expected an integer >= 0"):
+            with_material(radius=0.05).fill_box(0, (0, 0, 0), (0.5, 0.5, 0.5), size_seed=size_seed)
+    with pytest.raises(gg.ArgumentError, match="^radius: expected 0 < smallest <= largest"):
+        with_material().fill_box(0, (0, 0, 0), (0.5, 0.5, 0.5), radius=(0.05, 0.03), size_seed=0)
+    flat = gg.Scene(((0, 0), (1, 1)))
+    flat.add_material(density=1.0, shape=gg.Shape2D.octagon(0.05))
+    with pytest.raises(gg.ArgumentError, match="^size_seed: expected None, planar grains"):
+        flat.fill_box(0, (0, 0), (0.5, 0.5), size_seed=0)
+
+
+def test_a_bell_has_its_mean_between_its_ends():
+    gg.SizeDistribution.normal(0.02, 0.001, 0.02, 0.03)
+    with pytest.raises(gg.ArgumentError, match=r"^mean: expected one in 0.02 .. 0.03 m, got 0.018"):
+        gg.SizeDistribution.normal(0.018, 0.004, 0.02, 0.03)
+
+
+@pytest.mark.parametrize(
+    ("shape", "values", "message"),
+    [
+        (3, {}, r"shape: expected a Clump, a Mesh or an Sdf, got int; gg.Mesh\(vertices, faces\)"),
+        ("body.stl", {}, r"shape: expected a Clump, a Mesh or an Sdf, got str; gg.load_mesh\(path\)"),
+        (gg.Clump.pair(0.1), {"inertia": (1, 1, 5)}, "inertia: expected principal moments .* got 1, 1, 5$"),
+    ],
+)
+def test_body_refusals(shape, values, message):
+    with pytest.raises(gg.ArgumentError, match=f"^{message}"):
+        with_material(radius=0.05).add_body(shape, mass=2.0, **values)
+
+
 def test_fill_box_says_how_many_fit():
     scene = with_material(radius=0.05)
     everything = scene.fill_box(0, (0, 0, 0), (0.5, 0.5, 0.5))

@@ -201,6 +201,35 @@ def test_branch_and_copies_go_on_with_the_same_bits(world):
         each.close()
 
 
+def test_a_state_of_other_envs_than_are_listed(world):
+    state = world.save_state()
+    for envs, wanted in ((0, "1 env"), ([0, 1], "1 env or the 2 that are listed")):
+        with pytest.raises(gg.StateError, match=f"^state: expected {wanted}, got 3; State.env gives one of them"):
+            world.load_state(state, envs=envs)
+
+
+def test_worlds_know_which_envs_were_placed(world):
+    state = world.save_state(env=0)
+    for place in (
+        lambda: world.load_state(state, envs=[1]),
+        lambda: world.set_grains(positions=world.positions[0], envs=[1]),
+    ):
+        world.placed[:] = False
+        world.set_grains(velocities=world.velocities)
+        assert not world.placed.any()
+        place()
+        assert world.placed.tolist() == [env == 1 for env in range(world.env_count)]
+
+
+def test_what_scenes_have_in_common_is_told(scene):
+    world = scene.build(device="cpu")
+    assert world.difference(scene.freeze()) == ""
+    scene.add_tool(gg.Sdf.sphere(0.03), name="one more", pose=(0, 0, 0.9))
+    assert world.difference(scene.freeze()) == "shapes of tools"
+    scene.add_grains(0, [[0.0, 0.0, 0.8]], radius=0.01)
+    assert world.difference(scene.freeze()) == "radii of grains"
+
+
 def test_threads_change_no_bit(scene):
     hashes = set()
     for threads in (1, 2, 3):
