@@ -36,7 +36,7 @@ class Law:
         contacts: likewise arrays of contacts; of candidates only those that became contacts are counted.
         sides: how many of the two grains of a contact read it.
         iterated: the phases of an iteration.
-        late: of these, phases that the first iteration does without, and arrays that it does not read.
+        late: arrays that the first iteration neither reads nor writes.
     """
 
     grains: Arrays
@@ -108,8 +108,7 @@ COLOURED = Law(
         "colour_contacts": ("next_first next_count colours material", "colours uncoloured_first"),
         "open_bodies": ("body_a colours", "body_b start_velocity shift"),
         "prepare_colour": ("position body_b body_a shift colours", "body_a shift"),
-        "advance_bodies": ("body_a body_b", "body_a body_b"),
-        "sweep_colour": ("body_a", "body_a"),
+        "sweep_colour": ("body_a body_b", "body_a body_b"),  # bodies are extrapolated by their first contact
         "note_change": ("body_a body_b", ""),
         "note_overlaps": ("", "slice_stats"),
         "coloured_load_tools": ("next_tool_count", ""),
@@ -127,18 +126,19 @@ COLOURED = Law(
         ),
         "prepare_colour": (
             "first_body other_body contact_pair contact_from impulse_a roll_a colour_contact push",
-            "normal effective_mass bias friction impulse_b overlap push roll_b roll_weight roll_limit",
+            "normal effective_mass bias friction impulse_b overlap push sweep_own sweep_other "
+            "roll_b roll_weight roll_limit",
         ),
         "sweep_colour": (
-            "first_body other_body normal effective_mass bias friction impulse_a impulse_b "
+            "sweep_own sweep_other normal effective_mass bias friction impulse_a impulse_b "
             "roll_a roll_b roll_weight roll_limit",
             "impulse_b roll_b",
         ),
         "note_overlaps": ("other_body overlap", ""),
     },
     sides=1,
-    iterated=("advance_bodies", "sweep_colour"),
-    late=("advance_bodies", "impulse_a", "roll_a"),
+    iterated=("sweep_colour",),
+    late=("body_b", "impulse_a", "roll_a"),
 )
 #: by mode
 LAWS = {"gauss_seidel": COLOURED, "jacobi": JACOBI}
@@ -177,12 +177,9 @@ def moved(law: Law, phase: str, contacts: float, rolling: bool = False, first: b
         first: in the first iteration.
     """
     without = law.late if first and phase in law.iterated else ()
-    if phase in without:
-        return 0.0
 
     def bytes_of(arrays: Arrays) -> float:
-        reads, writes = (part.split() for part in arrays.get(phase, ("", "")))
-        names = [*(name for name in reads if name not in without), *writes]
+        names = [name for part in arrays.get(phase, ("", "")) for name in part.split() if name not in without]
         return sum(widths()[name] for name in names if rolling or not name.startswith("roll"))
 
     return bytes_of(law.grains) + 0.5 * law.sides * contacts * bytes_of(law.contacts)
