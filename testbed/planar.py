@@ -39,6 +39,18 @@ def pile_under_plunger(count: int, restitution: float = 0.0) -> gg.Scene:
     return scene
 
 
+def planks_on_rack() -> gg.Scene:
+    """Three planks just above the edge of a plate and a peg, both narrower than points of their outline are apart."""
+    scene = gg.Scene(bounds=((-1.0, 0.0), (1.0, 2.0)))
+    plank = gg.Shape2D.block(0.8, 0.2)
+    wood = scene.add_material(density=1000.0, friction=0.4, shape=plank)
+    scene.set_pair_field(gg.PairField.build(plank, plank, **COARSE))
+    scene.add_grains(wood, [(0.0, 0.602), (0.05, 0.81), (-0.1, 1.03)])
+    scene.add_tool(gg.Sdf.box((0.01, 0.25, 1.0)), name="plate", material=wood, pose=(-0.2, 0.25, 0, 1, 0, 0, 0))
+    scene.add_tool(gg.Sdf.cylinder(0.015, 1.0), name="peg", material=wood, pose=(0.2, 0.485, 0, 1, 0, 0, 0))
+    return scene
+
+
 def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[gg.Scene, np.ndarray]:
     """A block of 0.6 m x 0.3 m on a fixed one of 2 m; returns the direction down the slope as well."""
     scene = free_scene((0.0, -9.81))

@@ -29,6 +29,7 @@ from testbed.parity import (
     scooped,
     tabled,
 )
+from testbed.planar import planks_on_rack
 
 #: arrays that may differ, and after which phases (None: all), as they are specific to a device there
 OWN: dict[str, set[str] | None] = {
@@ -119,6 +120,23 @@ def test_every_phase(name: str, full: bool) -> None:
             assert first_difference(cpu, gpu, dt, poses(k, cpu)) == "", f"substep {k - 4}"
         assert int(cpu.stats["contact_count"][1]) > 10
         assert cpu.state_hash(1) == gpu.state_hash(1)
+
+
+def test_planks_on_narrow_tools() -> None:
+    """Which touch them between the points of their outlines."""
+    solver = gg.Solver(iterations=12)
+    with planks_on_rack().build(device="cpu", num_threads=1, solver=solver) as before:
+        before.step(5e-4, 60)
+        state = before.save_state()
+    with (
+        planks_on_rack().build(device="cpu", num_threads=1, solver=solver) as cpu,
+        planks_on_rack().build(device="cuda", solver=solver) as gpu,
+    ):
+        for world in (cpu, gpu):
+            world.load_state(state)
+        for k in range(4):
+            assert first_difference(cpu, gpu, 5e-4) == "", f"substep {k}"
+        assert np.abs(cpu.wrenches[0, :2, 1]).min() > 0.0 and cpu.state_hash(0) == gpu.state_hash(0)
 
 
 @pytest.mark.parametrize("make", [lambda: heap(60), scooped], ids=["heap", "scooped"])
