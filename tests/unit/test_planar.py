@@ -162,7 +162,8 @@ def test_spheres_have_no_angles():
 def test_outline_points():
     """Corners are marked, points lie close together, and lists of neighbours are correct."""
     points, integers = planar.outline_points(gg.Shape2D.hash(1.0))
-    assert int((integers[:, 2] == 1).sum()) == 16  # 8 tips of two convex corners; the hole and the reentrant ones have none
+    # 8 tips of two convex corners; the hole and the reentrant ones have none
+    assert int((integers[:, 2] == 1).sum()) == 16
     gap = np.linalg.norm(points[integers[:, 1]] - points, axis=1)
     assert gap.max() <= 0.15 + 1e-6
     assert (integers[integers[:, 1], 0] == np.arange(len(points))).all()
