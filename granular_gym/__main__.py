@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import math
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -193,10 +194,12 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     card = export(options.folder, options.out, options.name or options.out.stem, options.episodes)
-    results = card["results"]
+    results, share = card["results"], card["results"]["share_of_expert"]
+    # NaN where random actions earn as much as the expert
+    told = f", {share:.0%} of the expert" if math.isfinite(share) else ""
     print(
         f"{card['task']}: return {results['learned']['return']:.4g} (random {results['random']['return']:.4g}, expert "
-        f"{results['expert']['return']:.4g}), {results['share_of_expert']:.0%} of the expert; wrote {options.out}"
+        f"{results['expert']['return']:.4g}){told}; wrote {options.out}"
     )
     return 0
 
