@@ -13,7 +13,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,7 @@ class SensorNoise:
     """
 
     #: of what a snapshot of a task holds of it
-    names = ("sensor_keys", "sensor_steps")
+    names: ClassVar[tuple[str, str]] = ("sensor_keys", "sensor_steps")
 
     def __init__(self, sensor: DepthSensor, env_count: int) -> None:
         self.sensor = sensor
