@@ -110,12 +110,16 @@ def test_nothing_is_stale(package: Path) -> None:
 def test_a_dropped_barrier_is_found(package: Path) -> None:
     """Without the barrier after a phase what it writes is read too early: where, by whom, in which order of threads."""
     for seed in ("0", "5"):
-        races = in_process([SCENE], without="advance_bodies", GG_EMULATOR_SEED=seed)[SCENE]["races"]
+        races = in_process([SCENE], without="open_bodies", GG_EMULATOR_SEED=seed)[SCENE]["races"]
         stale = [race for race in races if race["between"] == "blocks" and race["kind"] == "read after write"]
-        assert {race["array"] for race in stale} == {"body_a"}
+        opened = [race for race in stale if race["before_phase"] == "open_bodies"]
+        assert {race["array"] for race in opened} == {"body_b", "shift"}
+        # the phases before it leave the barrier to it
+        assert {race["before_phase"] for race in stale} == {"open_bodies", "colour_contacts"}
         for race in stale:
-            assert (race["before_phase"], race["after_phase"]) == ("advance_bodies", "sweep_colour")
-            assert "cuda/sweeps.cuh" in race["before"] and "state/body.h" in race["after"]
+            assert race["after_phase"] == "prepare_colour"
+        for race in opened:
+            assert "cuda/sweeps.cuh" in race["before"] and "coloured/prepare.h" in race["after"]
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
