@@ -181,7 +181,6 @@ class MujocoRobots:
         self.data: list[Any] = [mujoco.MjData(self.model) for _ in range(self.env_count)]
         for data in self.data:
             mujoco.mj_forward(self.model, data)
-        self._warned = [0] * self.env_count
         n, nv = len(self._bodies), int(self.model.nv)
         self._jacobians: Doubles = np.zeros((self.env_count, 6 * n, nv))
         self._inertias: Doubles = np.zeros((nv, nv))
@@ -218,7 +217,6 @@ class MujocoRobots:
         data = self.data[self._env(env)]
         mujoco.mj_resetData(self.model, data)
         mujoco.mj_forward(self.model, data)
-        self._warned[env] = 0
 
     def forward(self, env: int) -> None:
         """Brings up to date what follows from `data[env].qpos` and `qvel`: places of bodies and geoms, forces."""
@@ -258,13 +256,13 @@ class MujocoRobots:
         applied = data.qfrc_applied
         given = applied.copy()
         applied += impulses.reshape(-1) @ self._jacobians[env] / (steps * self.dt)
+        for kind in _BAD:  # MuJoCo, which then begins anew, forgets those before
+            data.warning[kind].number = 0
         for _ in range(steps):
             mujoco.mj_step(model, data)
         applied[:] = given
-        warned = _bad_values(data)
-        if warned > self._warned[env] or not math.isfinite(sum(data.qpos.tolist()) + sum(data.qvel.tolist())):
+        if _bad_values(data) or not math.isfinite(sum(data.qpos.tolist()) + sum(data.qvel.tolist())):
             self._restore(env, before)
-            self._warned[env] = warned
             return False
         return True
 

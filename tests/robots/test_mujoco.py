@@ -209,6 +209,20 @@ def test_a_robot_that_diverged_comes_back() -> None:
             both.robots.reset(env)
 
 
+def test_a_robot_that_diverges_again_is_found_again() -> None:
+    """MuJoCo begins anew with one whose acceleration is absurd, and counts its warnings anew, too."""
+    xml = bowl_model(0.1).replace('type="slide"', 'type="slide" stiffness="-1e7"')
+    robots, scene = MujocoRobots(model_of(xml), ["bowl"]), bowl_scene(1.0)
+    robots.add_to(scene)
+    both = Coupling(scene.build(num_threads=1), robots)
+    before = both.save_state()
+    for _ in range(3):
+        data_of(both).qpos[0] = 1e-3
+        both.step(50, exchange=50)
+        assert both.diverged[0] and float(data_of(both).qpos[0]) == 1e-3
+        both.load_state(before)
+
+
 def test_exchanging_less_often_changes_little(record_property: Any) -> None:
     """Every step, every second and every fifth: the mean force on a shovel that is dragged through a bed."""
     forces = {}
