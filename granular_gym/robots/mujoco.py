@@ -10,9 +10,9 @@
     both.step(50)
 
 Each named body becomes a coupled tool: its geoms are the parts of its signed distance field, its frame is that of the
-body. The mass matrix of the robot with the damping of its joints, and the constraints that are active (limits, its own
-contacts, equalities) with their stiffness, give the inverse inertia with which links enter the contact solve: J H^-1
-J^T, H = M + dt B + Jc^T D Jc. MuJoCo then takes the impulses as generalised forces of its step.
+body. The mass matrix of the robot with the damping of its joints, and the constraints that are stiff (limits, its own
+contacts, equalities, dry friction that holds) with their stiffness, give the inverse inertia with which links enter the
+contact solve: J H^-1 J^T, H = M + dt B + Jc^T D Jc. MuJoCo then takes the impulses as generalised forces of its step.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _CELLS = 48
 LARGEST_NV = 200
 #: what a saved robot holds
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_ELLIPTIC = int(mujoco.mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 #: warnings of positions, velocities, accelerations and controls that are not finite, or absurd
 _BAD = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{kind}")) for kind in ("QPOS", "QVEL", "QACC", "CTRL")]
 
@@ -238,14 +239,19 @@ class MujocoRobots:
         return Links(poses, *_core.link_motion(jacobian, self._inertia(data), data.qvel, data.qacc))
 
     def _inertia(self, data: Any) -> Doubles:
-        """What a generalised impulse meets in a step: M + dt B + Jc^T D Jc over the constraints that are active."""
+        """What a generalised impulse meets in a step: M + dt B + Jc^T D Jc over the constraints that are stiff now.
+
+        Dry friction of a joint that slips is not: its force is the same however the joint moves.
+        """
         model, h = self.model, self._inertias
         _full_mass(model, data, h)
         h.reshape(-1)[:: model.nv + 1] += self.dt * model.dof_damping
         if data.nefc:
-            active = data.efc_state != mujoco.mjtConstraintState.mjCNSTRSTATE_SATISFIED
-            rows = _constraint_jacobian(model, data)[active]
-            h += rows.T @ (data.efc_D[active, None] * rows)
+            rows, elliptic = _constraint_jacobian(model, data), data.efc_type == _ELLIPTIC
+            stiff = (data.efc_state == mujoco.mjtConstraintState.mjCNSTRSTATE_QUADRATIC) & ~elliptic
+            h += rows[stiff].T @ (data.efc_D[stiff, None] * rows[stiff])
+            if elliptic.any():
+                _add_elliptic(data, rows, h)
         return h
 
     def advance(self, env: int, impulses: Doubles, steps: int) -> bool:
@@ -302,6 +308,33 @@ def _full_mass(model: Any, data: Any, mass: Doubles) -> None:
         mujoco.mj_fullM(model, data, mass)
     except TypeError:  # before MuJoCo 4
         mujoco.mj_fullM(model, mass, data.qM)
+
+
+def _add_elliptic(data: Any, rows: Doubles, h: Doubles) -> None:
+    """Adds the stiffness of contacts with elliptic cones of friction.
+
+    Their cost (MuJoCo: mj_constraintUpdate) is a function of the residuals along the normal and across it, times mu and
+    times their friction: n, and a vector of length t. It is quadratic where they stick, 0 where they are open, and
+    D (n - mu t)^2 / (2 mu^2 (1 + mu^2)) where they slide. Added is its second derivative. The states that MuJoCo keeps
+    of these contacts may be those of the iteration before the last.
+    """
+    for contact in data.contact:
+        first, after = int(contact.efc_address), int(contact.efc_address) + int(contact.dim)
+        if first < 0 or data.efc_type[first] != _ELLIPTIC:
+            continue
+        own, mu, weights = rows[first:after], float(contact.mu), data.efc_D[first:after]
+        scale = np.array([mu, *contact.friction[: contact.dim - 1]])
+        n, *across = (scale * (own @ data.qacc - data.efc_aref[first:after])).tolist()
+        t = math.hypot(*across)
+        if mu * n + t <= 0.0:
+            h += own.T @ (weights[:, None] * own)
+        elif n < mu * t:
+            u = np.array(across) / t
+            bend = np.empty((len(scale), len(scale)))
+            bend[0, 0], bend[0, 1:], bend[1:, 0] = 1.0, -mu * u, -mu * u
+            bend[1:, 1:] = mu * n / t * np.outer(u, u) + mu * (mu - n / t) * np.eye(len(u))
+            scaled = scale[:, None] * own
+            h += weights[0] / (mu * mu * (1.0 + mu * mu)) * (scaled.T @ bend @ scaled)
 
 
 def _constraint_jacobian(model: Any, data: Any) -> Doubles:

@@ -63,6 +63,46 @@ def test_a_bowl_carries_any_payload(ratio: float, record_property: Any) -> None:
     assert both.mass_ratios()[0] <= 1.001 * ratio
 
 
+def test_a_joint_that_slips_is_not_stiff() -> None:
+    """A bowl under ten times its mass, too heavy for the dry friction of its slide: both fall at the rate that this
+    friction leaves, and as one."""
+    payload, mass, loss = 1.0, 0.1, 5.0
+    xml = bowl_model(mass).replace('type="slide"', f'type="slide" frictionloss="{loss}"')
+    robots, scene = MujocoRobots(model_of(xml), ["bowl"]), bowl_scene(payload)
+    robots.add_to(scene, material="steel")
+    both = Coupling(scene.build(num_threads=1), robots)
+    both.step(500, still=np.array([True]))
+    both.step(40)
+    for _ in range(6):
+        both.step(20)
+        assert both.wrenches[0, 0, 2] == pytest.approx(-payload * loss / (mass + payload), rel=0.02)
+        assert both.world.velocities[0, :, 2].mean() == pytest.approx(float(data_of(both).qvel[0]), abs=0.02)
+
+
+@pytest.mark.parametrize("solver", ["Newton", "CG"])
+def test_a_robot_slides_under_any_load(solver: str) -> None:
+    """A bowl that slides on a floor of MuJoCo's, in elliptic cones, under ten times its mass: both are braked by the
+    friction of the floor, and the bowl carries the weight."""
+    payload, mass, friction = 1.0, 0.1, 0.3
+    xml = bowl_model(mass).replace('<joint name="z" type="slide" axis="0 0 1"/>', '<freejoint name="z"/>')
+    xml = xml.split("<actuator>")[0].replace(
+        "<worldbody>",
+        f'''<option cone="elliptic" solver="{solver}"/><default><geom friction="{friction}"/></default>
+        <worldbody><geom type="plane" size="2 2 1" pos="0 0 .295"/>''',
+    )
+    robots, scene = MujocoRobots(model_of(xml + "</mujoco>"), ["bowl"]), bowl_scene(payload)
+    robots.add_to(scene, material="steel")
+    both = Coupling(scene.build(num_threads=1), robots)
+    both.step(500, still=np.array([True]))
+    both.step(300)
+    both.world.set_grains(velocities=np.tile(np.float32((0.6, 0.0, 0.0)), (both.world.grain_count, 1)))
+    data_of(both).qvel[0] = 0.6
+    both.step(100)
+    assert both.wrenches[0, 0, 2] == pytest.approx(-payload * GRAVITY, rel=0.05)
+    assert float(data_of(both).qvel[0]) == pytest.approx(0.6 - 0.1 * friction * GRAVITY, abs=0.03)
+    assert both.world.velocities[0, :, 0].mean() == pytest.approx(float(data_of(both).qvel[0]), abs=0.02)
+
+
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 def test_forces_that_lag_are_unstable_above_one() -> None:
     """What the coupled solve is for: exchanged forces throw a payload of ten bowls out, or worse."""
