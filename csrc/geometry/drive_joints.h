@@ -82,6 +82,16 @@ GG_FN void gg_joints_move(const gg_drive *d, const double *action, double *state
     }
 }
 
+/* what joint k moves by between two of its positions: the short way where it wraps */
+GG_FN double gg_joints_way(const gg_drive *d, int32_t k, double from, double to) {
+    gg_joints all = gg_joints_of(d);
+    double way = to - from, whole = 2.0 * GG_PI;
+    if (!all.joint[GG_JOINT_INDICES * k + GG_JOINT_WRAPS]) {
+        return way;
+    }
+    return way > GG_PI ? way - whole : way < -GG_PI ? way + whole : way;
+}
+
 GG_FN void gg_joints_poses(const gg_drive *d, const double *reached, const double *state, double scale, float *poses) {
     gg_joints all = gg_joints_of(d);
     for (int t = 0; t < d->tool_count; t++) {

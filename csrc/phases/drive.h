@@ -35,7 +35,8 @@ GG_FN void gg_drive_env(const gg_view *v, int64_t e, int32_t kind) {
         gg_drive_move(&a->drive, kind, action, next);
     }
     for (int32_t k = 0; k < count; k++) {
-        reached[k] = share < 1.0 ? state[k] + share * (next[k] - state[k]) : next[k];
+        double way = kind == GG_DRIVE_joints ? gg_joints_way(&a->drive, k, state[k], next[k]) : next[k] - state[k];
+        reached[k] = share < 1.0 ? state[k] + share * way : next[k];
     }
     gg_drive_poses(&a->drive, kind, reached, next, a->stroke.scale, a->drive_poses + e * a->drive.tool_count * 7);
     a->drive_fault[e] = fault;

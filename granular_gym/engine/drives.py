@@ -56,7 +56,8 @@ class Joint:
         lower: limit [m or rad].
         upper: limit.
         position: the action sets the position, not the speed.
-        wraps: an angle without limits, kept in [-pi, pi); it turns by at most pi in a control period.
+        wraps: an angle without limits, kept in [-pi, pi). It turns by at most pi in a control period, else tools would
+            turn the other way; it moves no slides, and hinges by whole factors, as others would jump where it wraps.
 
     Raises:
         ArgumentError: a value that makes no sense, or limits the wrong way round.
@@ -138,10 +139,19 @@ def joint_drive(joints: Sequence[Joint], axes: Sequence[Axis], poses: Any, perio
         checks.instance(f"joints[{k}]", joint, Joint)
         if joint.action is not None:
             checks.integer(f"joints[{k}].action", joint.action, 0, actions - 1)
+        if joint.wraps:
+            most = math.pi if joint.position else math.pi / length
+            checks.number(f"joints[{k}].rate", joint.rate, -most, most)
     for k, axis in enumerate(axes):
         checks.instance(f"axes[{k}]", axis, Axis)
         checks.integer(f"axes[{k}].tool", axis.tool, 0, len(rest) - 1)
         checks.integer(f"axes[{k}].joint", axis.joint, 0, len(joints) - 1)
+        if joints[axis.joint].wraps:
+            checks.choice(f"axes[{k}].kind", axis.kind, AXES[3:])
+            if axis.factor != round(axis.factor):
+                raise ArgumentError(
+                    f"axes[{k}].factor: expected a whole number where the angle wraps, got {axis.factor}"
+                )
     index = [len(joints), len(axes)]
     for joint in joints:
         index += [-1 if joint.action is None else joint.action, joint.position, joint.wraps]

@@ -19,7 +19,7 @@ CUDA = gg.info()["devices"]["cuda"]
 needs_gpu = pytest.mark.skipif(not CUDA["available"], reason=f"no cuda: {CUDA['reason']}")
 PERIOD = 0.1
 JOINTS = [Joint(0, 0.5, -0.2, 0.3), Joint(1, 4.0, wraps=True), Joint(2, 0.1, 0.0, 0.08, position=True), Joint()]
-AXES = [Axis(0, 0, "x"), Axis(0, 1, "turn_z"), Axis(1, 2, "y", 2.0), Axis(1, 3, "z"), Axis(1, 1, "turn_y", 0.5)]
+AXES = [Axis(0, 0, "x"), Axis(0, 1, "turn_z"), Axis(1, 2, "y", 2.0), Axis(1, 3, "z"), Axis(1, 1, "turn_y", 2.0)]
 REST = np.array([[0.0, 0.1, 0.2, 1.0, 0.0, 0.0, 0.0], [0.3, 0.0, 0.0, 0.6, 0.0, 0.8, 0.0]])
 VEHICLE = TrackedVehicle(-0.45, 0.62, 0.47, (-4.0, -2.0), (4.0, 2.0), speed=0.8, turn_rate=1.0, clearance=0.06)
 
@@ -67,7 +67,7 @@ def test_joints_move_at_speeds_and_to_positions(device: str) -> None:
     assert np.array_equal(poses[:, 0, :3], np.stack([after[:, 0], [0.1] * 4, [0.2] * 4], 1).astype(np.float32))
     assert np.array_equal(poses[:, 0, 3:], yaw_quaternions(after[:, 1]).astype(np.float32))
     assert np.array_equal(poses[:, 1, :3], np.stack([[0.3] * 4, 2 * after[:, 2], after[:, 3]], 1).astype(np.float32))
-    half = 0.25 * after[:, 1] + np.arctan2(0.8, 0.6)
+    half = after[:, 1] + np.arctan2(0.8, 0.6)
     assert np.abs(poses[:, 1, 3:] - np.stack([np.cos(half), 0 * half, np.sin(half), 0 * half], 1)).max() < 2.5e-7
     assert np.abs(world.tool_poses - poses).max() < 2.5e-7
 
@@ -91,6 +91,15 @@ def test_a_period_in_strokes_ends_where_a_whole_one_does(device: str) -> None:
     expected = after.copy()
     expected[:, 2] = 0.0
     assert np.abs(parts.tool_poses - whole.drive_poses(expected)).max() < 2.5e-7
+
+
+def test_a_stroke_of_an_angle_that_wraps_goes_the_short_way(device: str) -> None:
+    world = joints_world(device, 2)
+    state = np.array([[0.0, np.pi - 0.1, 0.0, 0.0], [0.0, -np.pi + 0.1, 0.0, 0.0]])
+    step(world, [[0, 1, 0], [0, -1, 0]], state, share=0.5)
+    expected = state.copy()
+    expected[:, 1] += [0.2, -0.2]
+    assert np.abs(world.tool_poses - world.drive_poses(expected)).max() < 2.5e-7
 
 
 def test_idle_envs_stay(device: str) -> None:
@@ -236,6 +245,13 @@ def test_joints_and_axes_that_make_no_sense(make: Any, message: str) -> None:
         ({"axes": [*AXES, Axis(2, 0, "x")]}, r"axes\[5\].tool: expected an integer in 0 .. 1, got 2"),
         ({"axes": [Axis(1, 4, "x")]}, r"axes\[0\].joint: expected an integer in 0 .. 3, got 4"),
         ({"axes": ["x"]}, r"axes\[0\]: expected an Axis, got str"),
+        ({"joints": [*JOINTS[:3], Joint(0, 32.0, wraps=True)]}, r"joints\[3\].rate: expected .* 31.4.*, got 32"),
+        (
+            {"joints": [*JOINTS[:3], Joint(0, -3.2, wraps=True, position=True)]},
+            r"joints\[3\].rate: .* 3.14.*, got -3.2",
+        ),
+        ({"axes": [Axis(1, 1, "x")]}, r"axes\[0\].kind: expected one of 'turn_x', .*, got 'x'"),
+        ({"axes": [Axis(1, 1, "turn_x", 0.5)]}, r"axes\[0\].factor: expected a whole number .*, got 0.5"),
         ({"poses": REST[:, :6]}, r"poses: expected shape \(\*, 7\), got \(2, 6\)"),
         ({"poses": "here"}, "poses: expected an array of numbers"),
         ({"period": 0.0}, "period: expected a finite number > 0, got 0.0"),
