@@ -262,6 +262,9 @@ class WorldImages:
     ) -> NDArray[np.uint8]:
         """A shaded picture of one env for people: sunlight, shadows, a floor under a sky (docs/your_own_task.md).
 
+        In perspective the distance fades into the sky, in haze: the floor from 12 % of the camera's `far` on, all else
+        from half of it, both wholly at `far`. Where the scene is to be clear, `far` is several times its distance.
+
         Args:
             camera: any camera, or one of the scene by name or index; nothing nearer than its `near` or further than its
                 `far` is seen.
