@@ -42,6 +42,8 @@ def sdf_reach(sdf: Sdf) -> float:
             radius = part.size[0] + part.size[1]
         elif part.kind == "cylinder":
             radius = math.hypot(*part.size[:2])
+        elif part.kind == "cone":
+            radius = math.hypot(max(part.size[:2]), part.size[2])
         elif part.kind == "box":
             radius = math.hypot(*part.size[:3])
         elif part.kind == "sphere":

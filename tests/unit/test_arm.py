@@ -438,3 +438,17 @@ def test_a_tool_with_too_much_is_refused() -> None:
         Arm(PANDA, ArmTool(np.zeros((1, 4)), gg.Sdf.sphere(0.1), np.ones((60, 7)), ()))
     with pytest.raises(gg.ArgumentError, match="bounded"):
         Arm(PANDA, ArmTool(np.zeros((1, 4)), gg.Sdf.plane(), np.zeros((0, 7)), ()))
+
+
+@pytest.mark.parametrize(
+    ("shape", "reach"),
+    [
+        (gg.Sdf.cone(0.03, 0.01, 0.04), 0.05),
+        (gg.Sdf.cone(0.01, 0.03, 0.04).at((0.0, 0.0, 0.1)), 0.15),
+        (gg.Sdf.union(gg.Sdf.sphere(0.01), gg.Sdf.box((0.2, 0.2, 0.1))), 0.3),
+    ],
+)
+def test_a_tool_may_be_of_any_bounded_shape(shape: gg.Sdf, reach: float) -> None:
+    """Funnels and drills among them."""
+    assert sdf_reach(shape) == pytest.approx(reach)
+    assert Arm(PANDA, ArmTool(np.zeros((0, 4)), shape, np.zeros((0, 7)), ())).shapes[-1][1] is shape
