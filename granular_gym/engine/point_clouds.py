@@ -66,12 +66,14 @@ def points_of(depth: Any, camera: DepthCamera, pose: Any = None) -> Any:
         (..., height * width, 3) float32 [m], row by row from the top, of the kind of `depth` and where it is.
 
     Raises:
-        ArgumentError: images of another size than the camera's, or a pose that is none.
+        ArgumentError: images of another size than the camera's or of bytes, or a pose that is none.
     """
     checks.instance("camera", camera, DepthCamera)
     kit, size = kit_of(depth), (camera.height, camera.width)
     if kit is np:
         depth = checks.host_array(depth)
+    if str(depth.dtype).rpartition(".")[2] == "uint8":
+        raise ArgumentError('depth: expected metres, got uint8, shares of a range: read images with dtype="float32"')
     if tuple(depth.shape[-2:]) != size:
         raise ArgumentError(f"depth: expected images of {size[0]} x {size[1]} pixels, got shape {tuple(depth.shape)}")
     lines = rays(camera, pose)

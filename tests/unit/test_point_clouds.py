@@ -98,6 +98,8 @@ def test_refusals(world: Any) -> None:
         gg.points_of(np.zeros((40, 24)), camera)
     with pytest.raises(ArgumentError, match=r"^depth"):
         gg.points_of("nothing", camera)
+    with pytest.raises(ArgumentError, match="^depth: expected metres, got uint8"):
+        gg.points_of(world.depth("pinhole", dtype="uint8"), camera)
     with pytest.raises(ArgumentError, match=r"^pose: expected one for each image"):
         gg.points_of(np.zeros((3, 24, 40)), camera, np.tile([0, 0, 0, 1.0, 0, 0, 0], (2, 1)))
     with pytest.raises(ArgumentError, match=r"^camera: expected"):
