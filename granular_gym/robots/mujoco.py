@@ -236,18 +236,41 @@ class MujocoRobots:
         for k, body in enumerate(self._bodies):
             mujoco.mj_jacBody(model, data, jacobian[6 * k : 6 * k + 3], jacobian[6 * k + 3 : 6 * k + 6], body)
         poses = np.concatenate((data.xpos.take(self._rows, 0), data.xquat.take(self._rows, 0)), 1)
-        return Links(poses, *_core.link_motion(jacobian, self._inertia(data), data.qvel, data.qacc))
+        inertia, gained = self._inertia(data), data.qacc
+        damping = self._damping()
+        if damping.any():  # at the end of the step it is met by less speed
+            gained = gained - np.linalg.solve(inertia + np.diag(damping), damping * gained)
+        h = self._resistance(data, inertia, damping)
+        return Links(poses, *_core.link_motion(jacobian, h, data.qvel, gained))
 
     def _inertia(self, data: Any) -> Doubles:
+        """The mass matrix M."""
+        _full_mass(self.model, data, self._inertias)
+        return self._inertias
+
+    def _damping(self) -> Doubles:
+        """dt B of the joints, or 0 where the integrator takes their damping at the beginning of the step."""
+        option, kinds = self.model.opt, mujoco.mjtIntegrator
+        undamped = (
+            option.integrator == kinds.mjINT_EULER and option.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+        )
+        explicit = undamped or option.integrator == kinds.mjINT_RK4
+        return np.zeros(self.model.nv) if explicit else self.dt * np.asarray(self.model.dof_damping)
+
+    def _resistance(self, data: Any, inertia: Doubles, damping: Doubles) -> Doubles:
         """What a generalised impulse meets in a step: M + dt B + Jc^T D Jc over the constraints that are stiff now.
 
         Dry friction of a joint that slips is not: its force is the same however the joint moves.
+
+        Args:
+            data: of an env.
+            inertia: M; becomes the result.
+            damping: dt B.
         """
-        model, h = self.model, self._inertias
-        _full_mass(model, data, h)
-        h.reshape(-1)[:: model.nv + 1] += self.dt * model.dof_damping
+        h = inertia
+        h.reshape(-1)[:: self.model.nv + 1] += damping
         if data.nefc:
-            rows, elliptic = _constraint_jacobian(model, data), data.efc_type == _ELLIPTIC
+            rows, elliptic = _constraint_jacobian(self.model, data), data.efc_type == _ELLIPTIC
             stiff = (data.efc_state == mujoco.mjtConstraintState.mjCNSTRSTATE_QUADRATIC) & ~elliptic
             h += rows[stiff].T @ (data.efc_D[stiff, None] * rows[stiff])
             if elliptic.any():

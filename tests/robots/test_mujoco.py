@@ -63,6 +63,48 @@ def test_a_bowl_carries_any_payload(ratio: float, record_property: Any) -> None:
     assert both.mass_ratios()[0] <= 1.001 * ratio
 
 
+@pytest.mark.parametrize(
+    ("option", "damping"),
+    [
+        ('integrator="Euler"', 0.5),
+        ('integrator="implicitfast"', 0.5),
+        ('integrator="implicit"', 0.5),
+        # at the beginning of the step so much would be unstable
+        ('integrator="RK4"', 3e-4),
+        ("", 3e-4),
+    ],
+)
+def test_links_move_as_mujoco_moves_them(option: str, damping: float) -> None:
+    """Twists and accelerations of links without grains, and what an impulse changes, are those of a step of MuJoCo, at
+    whichever end of it its integrator takes the damping of joints."""
+    flags = "" if option else '<flag eulerdamp="disable"/>'
+    xml = PAIR.replace("<worldbody>", f"<option {option}>{flags}</option><worldbody>")
+    robots = MujocoRobots(model_of(xml.replace('"hinge"', f'"hinge" damping="{damping}"')), ["first", "second"])
+    robots.data[0].qvel[-1] = 2.0
+    links, saved = robots.links(0), robots.save(0)
+    impulses = np.random.default_rng(0).normal(size=(2, 6)) * [1e-3, 1e-3, 1e-3, 2e-5, 2e-5, 2e-5]
+    for impulse in (0.0 * impulses, impulses):
+        robots.load(0, saved)
+        robots.links(0)
+        robots.advance(0, impulse, 1)
+        expected = (links.twists + DT * links.accelerations).ravel() + links.response @ impulse.ravel()
+        moved = robots._jacobians[0] @ robots.data[0].qvel
+        assert np.abs(moved - expected).max() < 5e-3 * np.abs(expected).max()
+
+
+def test_a_damped_joint_carries_any_payload() -> None:
+    """A bowl that its damping stops within a step, with a hundred times its mass in it: all comes to rest, and the
+    wrist reads the weight."""
+    ratio, payload = 100.0, 1.0
+    xml = bowl_model(payload / ratio).replace('type="slide"', 'type="slide" damping="100"')
+    robots, scene = MujocoRobots(model_of(xml), ["bowl"]), bowl_scene(payload)
+    robots.add_to(scene, material="steel")
+    both = Coupling(scene.build(num_threads=1), robots)
+    energies = held(both, ratio, 1.0)
+    assert not both.diverged.any() and energies[-1] < 1e-2 * max(energies)
+    assert -float(both.wrenches[0, 0, 2]) / GRAVITY == pytest.approx(1.0, rel=0.01)
+
+
 def test_a_joint_that_slips_is_not_stiff() -> None:
     """A bowl under ten times its mass, too heavy for the dry friction of its slide: both fall at the rate that this
     friction leaves, and as one."""
