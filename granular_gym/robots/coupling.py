@@ -7,6 +7,7 @@ ratio of grain to link mass is unstable.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -74,10 +75,12 @@ class Robots(Protocol):
 
 
 class CoupledState(NamedTuple):
-    """A saved world and its robots, env by env."""
+    """A saved world and its robots, env by env, and what `Coupling` tells of the last `step`."""
 
     world: State
     robots: tuple[bytes, ...]
+    wrenches: Doubles
+    counters: Counters
 
 
 class Coupling:
@@ -220,8 +223,9 @@ class Coupling:
             )
 
     def save_state(self) -> CoupledState:
-        """Everything that shapes the future of the world and its robots."""
-        return CoupledState(self.world.save_state(), tuple(self.robots.save(e) for e in range(self.world.env_count)))
+        """Everything that shapes the future of the world and its robots, and `wrenches` and `counters`."""
+        robots = tuple(self.robots.save(env) for env in range(self.world.env_count))
+        return CoupledState(self.world.save_state(), robots, self.wrenches.copy(), copy.deepcopy(self.counters))
 
     def load_state(self, state: CoupledState) -> None:
         """Takes a saved state back, to the bit.
@@ -234,4 +238,5 @@ class Coupling:
         self.world.load_state(state.world)
         for env, saved in enumerate(state.robots):
             self.robots.load(env, saved)
+        self.wrenches, self.counters = state.wrenches.copy(), copy.deepcopy(state.counters)
         self.diverged[:] = False

@@ -421,6 +421,18 @@ def test_counters_are_those_of_all_steps() -> None:
     assert once.counters["residual"][0] > once.world.counters()["residual"][0], "the impact was not the last step"
 
 
+def test_a_state_brings_back_what_grains_did() -> None:
+    """Wrenches and counters are those of the state that was loaded, in another coupling, too."""
+    both, other = bowl(1.0), bowl(1.0)
+    both.step(300, still=np.array([True]))
+    state, felt, counted = both.save_state(), both.wrenches.copy(), both.counters["contact_count"].copy()
+    both.step(5)
+    assert (both.wrenches != felt).any()
+    for each in (both, other):
+        each.load_state(state)
+        assert np.array_equal(each.wrenches, felt) and np.array_equal(each.counters["contact_count"], counted)
+
+
 def test_a_robot_that_was_moved_is_seen_there() -> None:
     """`place` moves the links of the listed envs, and of those alone."""
     both = pair_among_grains(2)
