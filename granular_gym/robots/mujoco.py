@@ -46,7 +46,9 @@ _CELLS = 48
 LARGEST_NV = 200
 #: what a saved robot holds
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_ELLIPTIC = int(mujoco.mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+#: kinds of constraints
+_EQUALITY, _ELLIPTIC = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY), int(mujoco.mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+_FRICTIONS = [int(getattr(mujoco.mjtConstraint, f"mjCNSTR_FRICTION_{of}")) for of in ("DOF", "TENDON")]
 #: warnings of positions, velocities, accelerations and controls that are not finite, or absurd
 _BAD = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{kind}")) for kind in ("QPOS", "QVEL", "QACC", "CTRL")]
 
@@ -231,16 +233,19 @@ class MujocoRobots:
     def links(self, env: int) -> Links:
         """Poses, twists, accelerations without grains, and inverse inertia of the bodies."""
         model, data = self.model, self.data[env]
+        under_load = data.qacc_warmstart.copy()  # accelerations of the last step
         mujoco.mj_forward(model, data)
+        data.qacc_warmstart[:] = under_load  # which MuJoCo 3.1 overwrites
         jacobian = self._jacobians[env]
         for k, body in enumerate(self._bodies):
             mujoco.mj_jacBody(model, data, jacobian[6 * k : 6 * k + 3], jacobian[6 * k + 3 : 6 * k + 6], body)
         poses = np.concatenate((data.xpos.take(self._rows, 0), data.xquat.take(self._rows, 0)), 1)
-        inertia, gained = self._inertia(data), data.qacc
-        damping = self._damping()
-        if damping.any():  # at the end of the step it is met by less speed
-            gained = gained - np.linalg.solve(inertia + np.diag(damping), damping * gained)
-        h = self._resistance(data, inertia, damping)
+        h, damping, gained = self._inertia(data), self._damping(data), data.qacc
+        if damping is not None:  # at the end of the step it is met by less speed
+            gained = np.linalg.solve(h + damping, h @ gained)
+            h += damping
+        if data.nefc:
+            self._add_constraints(data, under_load, h)
         return Links(poses, *_core.link_motion(jacobian, h, data.qvel, gained))
 
     def _inertia(self, data: Any) -> Doubles:
@@ -248,34 +253,36 @@ class MujocoRobots:
         _full_mass(self.model, data, self._inertias)
         return self._inertias
 
-    def _damping(self) -> Doubles:
-        """dt B of the joints, or 0 where the integrator takes their damping at the beginning of the step."""
-        option, kinds = self.model.opt, mujoco.mjtIntegrator
-        undamped = (
-            option.integrator == kinds.mjINT_EULER and option.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-        )
-        explicit = undamped or option.integrator == kinds.mjINT_RK4
-        return np.zeros(self.model.nv) if explicit else self.dt * np.asarray(self.model.dof_damping)
+    def _damping(self, data: Any) -> Doubles | None:
+        """dt B (nv, nv) of the forces that the integrator takes at the end of the step; None: of none.
 
-    def _resistance(self, data: Any, inertia: Doubles, damping: Doubles) -> Doubles:
-        """What a generalised impulse meets in a step: M + dt B + Jc^T D Jc over the constraints that are stiff now.
-
-        Dry friction of a joint that slips is not: its force is the same however the joint moves.
-
-        Args:
-            data: of an env.
-            inertia: M; becomes the result.
-            damping: dt B.
+        Euler does so with the damping of joints; the implicit ones with all that depends on velocities.
         """
-        h = inertia
-        h.reshape(-1)[:: self.model.nv + 1] += damping
-        if data.nefc:
-            rows, elliptic = _constraint_jacobian(self.model, data), data.efc_type == _ELLIPTIC
-            stiff = (data.efc_state == mujoco.mjtConstraintState.mjCNSTRSTATE_QUADRATIC) & ~elliptic
-            h += rows[stiff].T @ (data.efc_D[stiff, None] * rows[stiff])
-            if elliptic.any():
-                _add_elliptic(data, rows, h)
-        return h
+        model, kinds = self.model, mujoco.mjtIntegrator
+        kind, flags = model.opt.integrator, model.opt.disableflags
+        if kind == kinds.mjINT_RK4 or (kind == kinds.mjINT_EULER and flags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP):
+            return None
+        further = (model.actuator_biasprm[:, 2], model.actuator_gainprm[:, 2], model.tendon_damping)
+        if kind != kinds.mjINT_EULER and any(each.any() for each in further):
+            return self.dt * _velocity_slopes(model, data)
+        return np.diag(self.dt * model.dof_damping) if model.dof_damping.any() else None
+
+    def _add_constraints(self, data: Any, under_load: Doubles, h: Doubles) -> None:
+        """Adds Jc^T D Jc over the constraints that are stiff now, by their residuals Jc a - a_ref.
+
+        Equalities always are, limits and contacts where they push, dry friction where it holds, with the accelerations
+        under the load of the last step, too. The states that MuJoCo keeps of them may be those of an iteration before
+        the last.
+        """
+        rows, kinds = _constraint_jacobian(self.model, data), data.efc_type
+        residuals = rows @ data.qacc - data.efc_aref
+        strength = data.efc_R * data.efc_frictionloss
+        holds = (np.abs(residuals) < strength) & (np.abs(rows @ under_load - data.efc_aref) < strength)
+        pushes = (residuals < 0.0) & (kinds != _ELLIPTIC)
+        stiff = np.where(np.isin(kinds, _FRICTIONS), holds, pushes | (kinds == _EQUALITY))
+        h += rows[stiff].T @ (data.efc_D[stiff, None] * rows[stiff])
+        if (kinds == _ELLIPTIC).any():
+            _add_elliptic(data, rows, residuals, h)
 
     def advance(self, env: int, impulses: Doubles, steps: int) -> bool:
         """Steps MuJoCo with the impulses of grains, at the links as `links` last told them, as generalised forces;
@@ -333,13 +340,32 @@ def _full_mass(model: Any, data: Any, mass: Doubles) -> None:
         mujoco.mj_fullM(model, mass, data.qM)
 
 
-def _add_elliptic(data: Any, rows: Doubles, h: Doubles) -> None:
+def _velocity_slopes(model: Any, data: Any) -> Doubles:
+    """B (nv, nv): how much passive and actuator forces fall per velocity, by differences, which know of every kind."""
+    speeds, slopes, step = data.qvel.copy(), np.empty((int(model.nv), int(model.nv))), 1e-6
+
+    def forces() -> Doubles:
+        mujoco.mj_fwdVelocity(model, data)
+        mujoco.mj_fwdActuation(model, data)
+        both: Doubles = np.add(data.qfrc_passive, data.qfrc_actuator)
+        return both
+
+    before = forces()
+    for k in range(model.nv):
+        data.qvel[k] += step
+        slopes[k] = (before - forces()) / step
+        data.qvel[k] = speeds[k]
+    forces()  # as they were
+    result: Doubles = 0.5 * (slopes + slopes.T)
+    return result
+
+
+def _add_elliptic(data: Any, rows: Doubles, residuals: Doubles, h: Doubles) -> None:
     """Adds the stiffness of contacts with elliptic cones of friction.
 
     Their cost (MuJoCo: mj_constraintUpdate) is a function of the residuals along the normal and across it, times mu and
     times their friction: n, and a vector of length t. It is quadratic where they stick, 0 where they are open, and
-    D (n - mu t)^2 / (2 mu^2 (1 + mu^2)) where they slide. Added is its second derivative. The states that MuJoCo keeps
-    of these contacts may be those of the iteration before the last.
+    D (n - mu t)^2 / (2 mu^2 (1 + mu^2)) where they slide. Added is its second derivative.
     """
     for contact in data.contact:
         first, after = int(contact.efc_address), int(contact.efc_address) + int(contact.dim)
@@ -347,7 +373,7 @@ def _add_elliptic(data: Any, rows: Doubles, h: Doubles) -> None:
             continue
         own, mu, weights = rows[first:after], float(contact.mu), data.efc_D[first:after]
         scale = np.array([mu, *contact.friction[: contact.dim - 1]])
-        n, *across = (scale * (own @ data.qacc - data.efc_aref[first:after])).tolist()
+        n, *across = (scale * residuals[first:after]).tolist()
         t = math.hypot(*across)
         if mu * n + t <= 0.0:
             h += own.T @ (weights[:, None] * own)

@@ -69,6 +69,7 @@ def test_a_bowl_carries_any_payload(ratio: float, record_property: Any) -> None:
         ('integrator="Euler"', 0.5),
         ('integrator="implicitfast"', 0.5),
         ('integrator="implicit"', 0.5),
+        ('integrator="implicitfast" actuator', 0.5),
         # at the beginning of the step so much would be unstable
         ('integrator="RK4"', 3e-4),
         ("", 3e-4),
@@ -77,9 +78,15 @@ def test_a_bowl_carries_any_payload(ratio: float, record_property: Any) -> None:
 def test_links_move_as_mujoco_moves_them(option: str, damping: float) -> None:
     """Twists and accelerations of links without grains, and what an impulse changes, are those of a step of MuJoCo, at
     whichever end of it its integrator takes the damping of joints."""
+    option, by_actuator, _ = option.partition(" actuator")
     flags = "" if option else '<flag eulerdamp="disable"/>'
     xml = PAIR.replace("<worldbody>", f"<option {option}>{flags}</option><worldbody>")
-    robots = MujocoRobots(model_of(xml.replace('"hinge"', f'"hinge" damping="{damping}"')), ["first", "second"])
+    if by_actuator:
+        xml = xml.replace('"hinge"', '"hinge" name="j"')
+        xml = xml.replace("</mujoco>", f'<actuator><position joint="j" kp=".1" kv="{damping}"/></actuator></mujoco>')
+    else:
+        xml = xml.replace('"hinge"', f'"hinge" damping="{damping}"')
+    robots = MujocoRobots(model_of(xml), ["first", "second"])
     robots.data[0].qvel[-1] = 2.0
     links, saved = robots.links(0), robots.save(0)
     impulses = np.random.default_rng(0).normal(size=(2, 6)) * [1e-3, 1e-3, 1e-3, 2e-5, 2e-5, 2e-5]
@@ -105,31 +112,33 @@ def test_a_damped_joint_carries_any_payload() -> None:
     assert -float(both.wrenches[0, 0, 2]) / GRAVITY == pytest.approx(1.0, rel=0.01)
 
 
-def test_a_joint_that_slips_is_not_stiff() -> None:
-    """A bowl under ten times its mass, too heavy for the dry friction of its slide: both fall at the rate that this
-    friction leaves, and as one."""
-    payload, mass, loss = 1.0, 0.1, 5.0
+@pytest.mark.parametrize("loss", [5.0, 15.0])
+def test_a_joint_is_stiff_where_dry_friction_holds_it(loss: float) -> None:
+    """A bowl under ten times its mass on a slide with dry friction, which slips or holds: both fall at the rate that it
+    leaves, and as one."""
+    payload, mass = 1.0, 0.1
     xml = bowl_model(mass).replace('type="slide"', f'type="slide" frictionloss="{loss}"')
     robots, scene = MujocoRobots(model_of(xml), ["bowl"]), bowl_scene(payload)
     robots.add_to(scene, material="steel")
     both = Coupling(scene.build(num_threads=1), robots)
     both.step(500, still=np.array([True]))
-    both.step(40)
+    both.step(100)
+    carried = min(loss / (mass + payload), GRAVITY)
     for _ in range(6):
         both.step(20)
-        assert both.wrenches[0, 0, 2] == pytest.approx(-payload * loss / (mass + payload), rel=0.02)
+        assert both.wrenches[0, 0, 2] == pytest.approx(-payload * carried, rel=0.03)
         assert both.world.velocities[0, :, 2].mean() == pytest.approx(float(data_of(both).qvel[0]), abs=0.02)
 
 
-@pytest.mark.parametrize("solver", ["Newton", "CG"])
-def test_a_robot_slides_under_any_load(solver: str) -> None:
-    """A bowl that slides on a floor of MuJoCo's, in elliptic cones, under ten times its mass: both are braked by the
-    friction of the floor, and the bowl carries the weight."""
+@pytest.mark.parametrize(("cone", "solver"), [("pyramidal", "Newton"), ("elliptic", "Newton"), ("elliptic", "CG")])
+def test_a_robot_slides_under_any_load(cone: str, solver: str) -> None:
+    """A bowl that slides on a floor of MuJoCo's under ten times its mass: both are braked by the friction of the floor,
+    and the bowl carries the weight."""
     payload, mass, friction = 1.0, 0.1, 0.3
     xml = bowl_model(mass).replace('<joint name="z" type="slide" axis="0 0 1"/>', '<freejoint name="z"/>')
     xml = xml.split("<actuator>")[0].replace(
         "<worldbody>",
-        f'''<option cone="elliptic" solver="{solver}"/><default><geom friction="{friction}"/></default>
+        f'''<option cone="{cone}" solver="{solver}"/><default><geom friction="{friction}"/></default>
         <worldbody><geom type="plane" size="2 2 1" pos="0 0 .295"/>''',
     )
     robots, scene = MujocoRobots(model_of(xml + "</mujoco>"), ["bowl"]), bowl_scene(payload)
@@ -142,7 +151,7 @@ def test_a_robot_slides_under_any_load(solver: str) -> None:
     both.step(100)
     assert both.wrenches[0, 0, 2] == pytest.approx(-payload * GRAVITY, rel=0.05)
     assert float(data_of(both).qvel[0]) == pytest.approx(0.6 - 0.1 * friction * GRAVITY, abs=0.03)
-    assert both.world.velocities[0, :, 0].mean() == pytest.approx(float(data_of(both).qvel[0]), abs=0.02)
+    assert both.world.velocities[0, :, 0].mean() == pytest.approx(float(data_of(both).qvel[0]), abs=0.06)
 
 
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
