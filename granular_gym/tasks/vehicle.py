@@ -18,8 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
+from granular_gym.base import checks
+from granular_gym.base.names import refuse_unknown
 from granular_gym.base.types import Floats
 from granular_gym.engine.drives import Drive
+from granular_gym.errors import ArgumentError
+
+#: in which a vehicle moves, in the order of csrc/geometry/drive_vehicle.h
+DIRECTIONS = ("ahead", "left", "up", "turn")
 
 
 @dataclass(frozen=True)
@@ -114,10 +120,24 @@ class TrackedVehicle:
             rates: by direction ("ahead", "left", "up", "turn"): the action, and the speed at full action [m/s, rad/s];
                 each action moves one direction.
             lift: limits of z [m]; None: z is 0.
+
+        Raises:
+            ArgumentError: an unknown direction, "up" without `lift`, actions that are not 0 .. n - 1 of n directions,
+                or a number that makes no sense.
         """
-        moved = [rates.get(name, (-1, 0.0)) for name in ("ahead", "left", "up", "turn")]
+        directions = [name for name in DIRECTIONS if name != "up" or lift is not None]
+        refuse_unknown("rates", checks.mapping("rates", rates), directions)
+        length = checks.number("period", period, 0.0, above=True)
+        if sorted(action for action, _ in rates.values()) != list(range(len(rates))):
+            raise ArgumentError(f"rates: expected an action for each direction, 0 .. {len(rates) - 1}, got {rates!r}")
+        for name, (_, rate) in rates.items():
+            checks.number(f"rates[{name!r}]", rate)
+        moved = [rates.get(name, (-1, 0.0)) for name in DIRECTIONS]
         index = [lift is not None, *(action for action, _ in moved)]
-        value = [*self._outline, *(rate for _, rate in moved), period, *(lift or (0.0, 0.0))]
+        limits = checks.doubles("lift", (0.0, 0.0) if lift is None else lift, (2,))
+        if limits[0] > limits[1]:
+            raise ArgumentError(f"lift: expected lower <= upper, got {lift!r}")
+        value = [*self._outline, *(rate for _, rate in moved), length, *limits]
         states = 3 if lift is None else 4
         return Drive("vehicle", len(rates), states, np.array(index, np.int32), np.array(value, np.float64))
 

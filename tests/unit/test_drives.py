@@ -140,6 +140,26 @@ def test_a_vehicle_drives_as_it_does_outside_the_engine(device: str, lift: Any) 
         assert np.array_equal(poses[:, tool, 3:], yaw_quaternions(after[:, -1]).astype(np.float32))
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rates": {"ahead": (0, 0.8), "yaw": (1, 1.0)}}, "rates: expected one of 'ahead', 'left', 'turn', got 'yaw'"),
+        ({"rates": {"up": (0, 0.8)}}, "rates: expected one of 'ahead', 'left', 'turn', got 'up'"),
+        (
+            {"rates": {"ahead": (0, 0.8), "turn": (0, 1.0)}},
+            r"rates: expected an action for each direction, 0 .. 1, got",
+        ),
+        ({"rates": {"ahead": (1, 0.8)}}, r"rates: expected an action for each direction, 0 .. 0, got"),
+        ({"rates": {"ahead": (0, np.nan)}}, r"rates\['ahead'\]: expected a finite number, got nan"),
+        ({"period": 0.0}, "period: expected a finite number > 0, got 0.0"),
+        ({"lift": (0.5, 0.1)}, r"lift: expected lower <= upper, got \(0.5, 0.1\)"),
+    ],
+)
+def test_vehicles_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=f"^{message}"):
+        VEHICLE.drive(**{"period": PERIOD, "rates": {"ahead": (0, 0.8)}, **changes})
+
+
 def test_an_arm_drives_under_its_guard(device: str) -> None:
     task, arm = ExcavatorTask(env_count=6), make_arm()
     tools = len(arm.shapes) + 2
