@@ -231,12 +231,18 @@ class Coupling:
         """Takes a saved state back, to the bit.
 
         Raises:
-            StateError: of another world or robot, or of another number of envs.
+            StateError: of another world or robot, or of another number of envs; nothing has changed then.
         """
         if len(state.robots) != self.world.env_count:
             raise StateError(f"state: expected {self.world.env_count} robots, got {len(state.robots)}")
-        self.world.load_state(state.world)
-        for env, saved in enumerate(state.robots):
-            self.robots.load(env, saved)
+        before = [self.robots.save(env) for env in range(len(state.robots))]
+        try:
+            for env, saved in enumerate(state.robots):
+                self.robots.load(env, saved)
+            self.world.load_state(state.world)
+        except StateError:
+            for env, saved in enumerate(before):
+                self.robots.load(env, saved)
+            raise
         self.wrenches, self.counters = state.wrenches.copy(), copy.deepcopy(state.counters)
         self.diverged[:] = False

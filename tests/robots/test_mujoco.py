@@ -253,6 +253,11 @@ def test_envs_are_alone_and_repeat() -> None:
     assert (alone.world.positions.tobytes(), alone.robots.save(0)) == after
     with pytest.raises(StateError, match="expected 1 robots, got 3"):
         alone.load_state(many.save_state())
+    wrong: dict[str, Any]
+    for wrong in ({"robots": (b"1234",)}, {"world": many.save_state().world}):
+        with pytest.raises(StateError, match="state: expected"):
+            alone.load_state(state._replace(**wrong))
+        assert (alone.world.positions.tobytes(), alone.robots.save(0)) == after
     with pytest.raises(StateError, match="bytes of the robot"):
         alone.robots.load(0, b"1234")
 
