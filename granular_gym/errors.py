@@ -36,8 +36,8 @@ class DatasetError(ArgumentError):
 
 
 class OverlapError(ArgumentError):
-    """A scene whose grains lie in each other, in tools, in walls or outside the bounds; the message says how many, how
-    deep and where."""
+    """A scene whose grains lie in each other, in tools, in walls or outside the bounds, or whose bodies of continuous
+    matter share space; the message says how many, how deep and where."""
 
 
 class CapacityError(GranularError, RuntimeError):

@@ -389,3 +389,50 @@ def fill_heights(low: Floats, high: Floats, heights: Any, distance: float) -> tu
     if len(below) == 0:
         raise ArgumentError(f"heights: expected some above half a particle, {distance:g} m wide, got {field.max():g}")
     return below, radius
+
+
+# ---- bodies that share space ----
+
+#: share of the room of a particle that another body may fill: a quarter where the two meet, within the other one 1
+_SHARED = 0.7
+
+
+def shared(points: Floats, others: Floats, radius: float, other_radius: float) -> NDArray[np.int64]:
+    """Which particles of a body lie in another one, deeper than half a particle.
+
+    Args:
+        points: those of the body (n, 3) [m].
+        others: those of the other one (m, 3) [m].
+        radius: of the sphere of a particle's volume in the body [m].
+        other_radius: in the other one [m].
+
+    Returns:
+        Indices of the body's.
+    """
+    apart = max(radius, other_radius) / _RADIUS
+    # only where both are
+    low = np.maximum(points.min(axis=0), others.min(axis=0)) - 2.0 * apart
+    high = np.minimum(points.max(axis=0), others.max(axis=0)) + 2.0 * apart
+    here, there = (np.flatnonzero(((each > low) & (each < high)).all(axis=1)) for each in (points, others))
+    if not (len(here) and len(there)):
+        return here[:0]
+    # the other body's volume on the nodes of a grid as wide as a particle, and from there where this body is
+    across = np.ceil((high - low) / apart).astype(np.int64) + 1
+    nodes, weights = _corners((others[there] - low) / apart, across)
+    known, at = np.unique(nodes, return_inverse=True)
+    filled = np.bincount(at.reshape(-1), weights.reshape(-1)) * (other_radius / _RADIUS / apart) ** 3
+    nodes, weights = _corners((points[here] - low) / apart, across)
+    at = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
+    share = (np.where(known[at] == nodes, filled[at], 0.0) * weights).sum(axis=0)
+    inside: NDArray[np.int64] = here[share > _SHARED]
+    return inside
+
+
+def _corners(places: Floats, across: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """Numbers of the eight nodes around each of n places, of a grid with so many along each axis, and their shares of
+    it, both (8, n); places are in units of the nodes' distance."""
+    cell = np.floor(places).astype(np.int64)
+    nodes = cell + np.indices((2, 2, 2)).reshape(3, -1).T[:, None]
+    return (nodes[..., 0] * across[1] + nodes[..., 1]) * across[2] + nodes[..., 2], np.prod(
+        1.0 - np.abs(places - nodes), axis=2
+    )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.engine.bounds import BOUNDARIES, FACES
+from granular_gym.engine.continuum import shared
 from granular_gym.engine.frozen import FrozenScene
+from granular_gym.engine.materials import Material
+from granular_gym.engine.scene_arrays import GrainGroup
 from granular_gym.errors import OverlapError, OverlapWarning
 
 #: overlaps that a scene may have, as a share of the smaller grain's diameter: settled beds have a few percent
@@ -64,6 +68,35 @@ def judge(found: Overlaps, frozen: FrozenScene, refuse: bool) -> None:
     if refuse:
         raise OverlapError(f'{message}; build(overlaps="warn"), or "ignore", builds the scene all the same')
     warnings.warn(message, OverlapWarning, stacklevel=3)
+
+
+def judge_matter(groups: Sequence[GrainGroup], materials: Sequence[Material], refuse: bool) -> None:
+    """Speaks up where bodies of continuous matter share space, which then holds the mass of both.
+
+    Args:
+        groups: a body each, in order of their grains.
+        materials: of the scene.
+        refuse: raise an error, else warn.
+
+    Raises:
+        OverlapError: some do.
+    """
+    firsts = np.cumsum([0, *(len(group.radii) for group in groups)])
+    for b, two in enumerate(groups):
+        for a, one in enumerate(groups[:b]):
+            places, others = two.positions.astype(np.float64), one.positions.astype(np.float64)
+            inside = shared(places, others, float(two.radii[0]), float(one.radii[0]))
+            if not len(inside):
+                continue
+            place = ", ".join(f"{x:.4g}" for x in two.positions[inside[0]])
+            message = (
+                f"continuous matter: expected bodies that share no space, got {len(inside):,} particles of "
+                f"{materials[two.material].name!r} (ids from {firsts[b]}) in {materials[one.material].name!r} "
+                f"(ids from {firsts[a]}), the first at ({place}) m"
+            )
+            if refuse:
+                raise OverlapError(f'{message}; build(overlaps="warn"), or "ignore", builds the scene all the same')
+            warnings.warn(message, OverlapWarning, stacklevel=3)
 
 
 def describe(found: Overlaps, frozen: FrozenScene) -> str:

@@ -22,7 +22,7 @@ from granular_gym.engine.clumps import clump_arrays
 from granular_gym.engine.continuum import Continuum, continuum_arrays, warn_of_thin_tools
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.materials import NO_AIR, Air, Material, meet
-from granular_gym.engine.overlaps import judge
+from granular_gym.engine.overlaps import judge, judge_matter
 from granular_gym.engine.scene_arrays import (
     GrainGroup,
     Tool,
@@ -218,9 +218,10 @@ class Scene(SceneBodies, SceneBonds, SceneContinuum):
                 v2, rounded up) and OMP_NUM_THREADS; one in daemon worker processes. More threads than cores do not
                 work at a time. What they bring: docs/threads.md.
             overlaps: what to do where grains lie in each other, in a tool or in a wall by more than 10 % of a diameter,
-                or wholly beyond a cyclic or periodic face: "error" refuses the scene, "warn" builds it with an
-                OverlapWarning, "ignore" does not look. Settled beds overlap by a few percent and pass; so do fixed
-                grains in each other and in tools, and grains beyond an open face. See `World.overlaps`.
+                or wholly beyond a cyclic or periodic face, or where bodies of continuous matter share space: "error"
+                refuses the scene, "warn" builds it with an OverlapWarning, "ignore" does not look. Settled beds overlap
+                by a few percent and pass; so do fixed grains in each other and in tools, and grains beyond an open
+                face. See `World.overlaps`, which does not know bodies of continuous matter.
 
         Raises:
             ArgumentError: a value outside what the engine accepts.
@@ -238,6 +239,8 @@ class Scene(SceneBodies, SceneBonds, SceneContinuum):
             try:
                 # all envs are alike
                 judge(world.overlaps(env=0), frozen, overlaps == "error")
+                if self.spacing is not None:
+                    judge_matter(self._grains, self.materials, overlaps == "error")
             except BaseException:
                 world.close()
                 raise

@@ -204,3 +204,38 @@ def test_after_grains_were_set() -> None:
                 world.overlaps(tolerance=bad)
         with pytest.raises(gg.ArgumentError, match="env"):
             world.overlaps(2)
+
+
+# ---- continuous matter ----
+
+
+def matter(*boxes: Any, particles_per_cell: float = 8) -> gg.Scene:
+    scene = gg.Scene(((-0.2, -0.2, 0.0), (0.2, 0.2, 0.4)))
+    for k, (lower, upper) in enumerate(boxes):
+        made_of = scene.add_material(density=1000.0, continuum=gg.Elastic(1e5, 0.3), name=f"rubber{k}")
+        per_cell = particles_per_cell if k else 8
+        scene.add_continuum(made_of, lower, upper, spacing=0.02, particles_per_cell=per_cell)
+    return scene
+
+
+@pytest.mark.parametrize("particles_per_cell", [1, 8, 27])
+@pytest.mark.parametrize("aside", [0.0, 0.003, 0.005])
+def test_bodies_of_matter_may_touch(aside: float, particles_per_cell: float) -> None:
+    boxes = ((-0.1, 0.0, 0.0), (0.0, 0.1, 0.1)), ((0.0, aside, aside), (0.1, 0.1 + aside, 0.1 + aside))
+    matter(*boxes, particles_per_cell=particles_per_cell).build(device="cpu").close()
+
+
+@pytest.mark.parametrize("particles_per_cell", [8, 27])
+def test_bodies_of_matter_share_no_space(particles_per_cell: float) -> None:
+    boxes = ((-0.1, 0.0, 0.0), (0.0, 0.1, 0.1)), ((-0.015, 0.003, 0.003), (0.085, 0.103, 0.103))
+    scene = matter(*boxes, particles_per_cell=particles_per_cell)
+    message = refusal(scene)
+    assert "particles of 'rubber1' (ids from 1000) in 'rubber0' (ids from 0), the first at (-0.01" in message
+    with pytest.warns(gg.OverlapWarning, match="share no space") as caught:
+        scene.build(device="cpu", overlaps="warn").close()
+    assert caught[0].filename == __file__
+    scene.build(device="cpu", overlaps="ignore").close()
+
+
+def test_a_body_of_matter_added_twice() -> None:
+    assert "got 1,000 particles" in refusal(matter(*[((0.0, 0.0, 0.0), (0.1, 0.1, 0.1))] * 2))
