@@ -73,7 +73,9 @@ def run_train(options: argparse.Namespace) -> int:
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
     """The arguments of evaluate."""
     parser.add_argument("model", type=Path, help="folder of a run, or a checkpoint")
-    parser.add_argument("data", type=Path, help="folder that make-data wrote; of any scene of the same units")
+    parser.add_argument(
+        "data", type=Path, help="folder that make-data wrote; of any scene with the same radius and frames"
+    )
     parser.add_argument("--start", choices=START_NAMES, default="known", help="from the true grains, or from pictures")
     parser.add_argument("--pictures", choices=PICTURES, default="splat", help="where the start is looked for (splat)")
     parser.add_argument("--views", type=int, help="in the first so many cameras (all)")

@@ -135,7 +135,7 @@ def evaluate(
     Args:
         simulator: any model.
         dataset: what they are of.
-        episodes: of it, or of another of the same units.
+        episodes: of it, or of another with the same radius and frames.
         render: the training renderer; None: no measures of pictures.
         start: from what each begins, "known" or "pictures", see `Settings`.
         pictures: where the start is looked for, "splat" or "camera", see `Settings`.

@@ -50,6 +50,7 @@ def met_ranges(
     if not len(episodes):
         raise ArgumentError("episodes: expected one or more, got none")
     factor = checks.number("margin", margin, 1.0, 100.0)
+    model.check_frames(dataset)
     extremes: dict[Key, torch.Tensor] = {}
     for episode in episodes:
         matter, state = Matter.of(dataset, [episode]), State.of([episode], 0)

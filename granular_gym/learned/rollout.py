@@ -88,8 +88,9 @@ def rollout(
         start: (n, 3) positions [m] and velocities [m/s] to begin from in its place.
 
     Raises:
-        ArgumentError: a start of a wrong shape, frames below 1, or what `Simulator.advance` refuses.
+        ArgumentError: a start of a wrong shape, frames below 1, or what `Simulator.check_frames` and `advance` refuse.
     """
+    simulator.check_frames(dataset)
     count = len(episode.positions) - 1 if frames is None else checks.integer("frames", frames, 1)
     device = next((str(each.device) for each in simulator.parameters()), "cpu")
     matter = Matter.of(dataset, [episode], device)

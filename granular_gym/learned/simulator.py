@@ -243,6 +243,17 @@ class Simulator(torch.nn.Module):
         """The state a frame later; raises like `advance`."""
         return self.advance(state, matter)[0]
 
+    def check_frames(self, dataset: DatasetLike) -> None:
+        """Refuses a dataset whose frames are not as long as those that the model was trained on.
+
+        Raises:
+            ArgumentError: they are not.
+        """
+        if abs(dataset.dt - self.scale.dt) > 1e-6 * self.scale.dt:
+            raise ArgumentError(
+                f"dt: expected frames of {self.scale.dt:g} s, which the model knows, got {dataset.dt:g}"
+            )
+
     def substep(self, state: State, matter: Matter) -> State:
         """The state an Euler step later, a part of a frame; raises like `advance`."""
         self._check(state, matter)

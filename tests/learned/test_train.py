@@ -253,6 +253,13 @@ def test_a_rollout_that_diverges_is_stopped_and_said(data: made.Dataset) -> None
     assert good.diverged_at is None and good.reason == "" and good.positions.shape == data.test[0].positions.shape
 
 
+def test_frames_of_another_length_are_refused(data: made.Dataset) -> None:
+    """A model steps by a frame of its own: measured beside frames of another length it would be wrong in silence."""
+    slow = models.make("ballistic", dataclasses.replace(SCALE, dt=5.0 * DT))
+    with pytest.raises(gg.ArgumentError, match=r"^dt: expected frames of 0\.05 s, which the model knows, got 0\.01"):
+        rollout(slow, data, data.test[0])
+
+
 def test_windows_that_diverge_are_left_out_and_counted(
     data: made.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
