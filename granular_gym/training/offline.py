@@ -109,12 +109,16 @@ class Offline:
         self.vector: StateVector = env.state_vector
         self.action_size: int = dataset.steps["actions"].shape[1]
         self.observation_size: int = dataset.steps["observations"].shape[1]
-        torch.manual_seed(seed)
         self._draw = np.random.default_rng(seed)
         self._replay = Replay.of(dataset.steps, settings.discount, settings.n_steps)
-        self.actor: Actor = Actor(self.observation_size, self.action_size, settings.width)
-        self._actor_step = optimiser_of(self.actor, settings.learning_rate)
-        self._make_networks()
+        # weights and noise are those of the seed, whatever else of the process draws from torch's generator
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.actor: Actor = Actor(self.observation_size, self.action_size, settings.width)
+            self._actor_step = optimiser_of(self.actor, settings.learning_rate)
+            self._make_networks()
+            self._noise = torch.Generator()
+            self._noise.set_state(torch.get_rng_state())
 
     def learn(self, updates: int) -> None:
         """So many gradient steps more; the result depends on their sum only."""
@@ -225,7 +229,8 @@ class TD3BC(WithCritics):
         settings = self.settings
         with torch.no_grad():
             wanted = torch.tanh(self.target_actor(batch.following)[0])
-            noise = (settings.noise * torch.randn_like(wanted)).clamp(-settings.noise_limit, settings.noise_limit)
+            noise = settings.noise * torch.randn(wanted.shape, generator=self._noise)
+            noise = noise.clamp(-settings.noise_limit, settings.noise_limit)
             following = self.targets(batch.following, (wanted + noise).clamp(-1.0, 1.0)).amin(0)
         self._fit_critics(batch, following)
         if self.updates % settings.actor_every:

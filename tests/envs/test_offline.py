@@ -215,6 +215,28 @@ def test_the_same_seed_gives_the_same_weights(method: str) -> None:
 
 
 @torch_test
+@pytest.mark.parametrize("method", ["bc", "iql", "td3bc"])
+def test_what_else_draws_changes_no_weights(method: str) -> None:
+    """Two learners of a process that learn in turn, one of which is made late, learn what they would alone."""
+    import torch
+
+    def weights(made: Any) -> bytes:
+        return b"".join(value.detach().numpy().tobytes() for value in made.actor.parameters())
+
+    alone, _ = learner(method, 1)
+    alone.learn(20)
+    before = torch.get_rng_state()
+    one, _ = learner(method, 1)
+    one.learn(10)
+    assert torch.equal(torch.get_rng_state(), before), "the generator of the process stands where it stood"
+    other, _ = learner(method, 1)
+    for _ in range(2):
+        one.learn(5)
+        other.learn(10)
+    assert weights(one) == weights(other) == weights(alone)
+
+
+@torch_test
 @pytest.mark.parametrize("name, value", [
     ("task", "granular_gym/Bulldozer-v0"), ("observation", "images"), ("features", 7), ("repeat", 3), ("frame_skip", 4),
     ("scale", 1.0), ("preset", "accurate"),
