@@ -38,6 +38,8 @@ WRITTEN = ("id", "type", "x", "y", "z", *VELOCITIES, *SPINS, "radius", "mass")
 _SIZES = ("radius", "diameter", "density", "mass")
 #: columns that are read; others are passed over
 _READ = {"id", "type", *(name for names in PLACES for name in names), *VELOCITIES, *SPINS, *_SIZES}
+#: share by which densities of one material differ, of masses and radii of six digits, as LAMMPS writes by default
+_DIGITS = 5e-5
 #: letters of the boundaries of a dump, by those of a scene
 _FACES = {"periodic": "p", "cyclic": "p", "wall": "f", "open": "m"}
 
@@ -269,7 +271,9 @@ def _add_sizes(lines: Lines, columns: Columns, named: list[str], header: int, na
         if given is not None:
             lines.fail(f"{name}: expected None, the dump has a column {name if name in columns else other}", header)
         if name not in columns:
-            columns[name] = 0.5 * columns[other] if name == "radius" else columns[other] / _volumes(columns["radius"])
+            columns[name] = (
+                0.5 * columns[other] if name == "radius" else _levelled(columns[other] / _volumes(columns["radius"]))
+            )
         return
     if given is None:
         _missing(lines, named, header, f"a column {name} or {other}, or the argument {name}")
@@ -281,6 +285,20 @@ def _volumes(radii: Floats) -> Floats:
     """Of spheres; 1 where the radius is none, which is refused later."""
     volumes: Floats = 4.0 / 3.0 * np.pi * np.where(radii > 0.0, radii, 1.0) ** 3
     return volumes
+
+
+def _levelled(densities: Floats) -> Floats:
+    """Densities of masses and radii of few digits: those that differ by no more than such digits are their mean."""
+    levelled: Floats = densities.copy()
+    order = np.argsort(densities, kind="stable")
+    rising, first = densities[order], 0
+    while first < len(rising):
+        last = max(int(np.searchsorted(rising, rising[first] * (1.0 + _DIGITS), side="right")), first + 1)
+        # what is one in single precision stays as it is
+        if np.float32(rising[first]) != np.float32(rising[last - 1]):
+            levelled[order[first:last]] = rising[first:last].mean()
+        first = last
+    return levelled
 
 
 def _add_motion(lines: Lines, columns: Columns, named: list[str], header: int) -> None:

@@ -113,6 +113,22 @@ def test_places_of_a_dump(places: str, tmp_path: Path) -> None:
         assert np.allclose(world.positions[0, 0], [0.5, 3.5, 1.0]) and world.grain_masses[0, 0] > 0.0
 
 
+def test_densities_from_numbers_of_few_digits_are_one(tmp_path: Path) -> None:
+    """LAMMPS writes six digits by default: radii and masses of one density then give hundreds of them."""
+    draw = np.random.default_rng(0)
+    radii = draw.uniform(0.005, 0.01, 400)
+    densities = np.where(draw.random(400) < 0.5, 2500.0, 2501.0)
+    masses = densities * 4.0 / 3.0 * np.pi * radii**3
+    rows = [f"{k + 1} 1 0 0 {0.03 * k:g} {radii[k]:g} {masses[k]:g}" for k in range(400)]
+    head = (
+        "ITEM: UNITS\nsi\nITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n400\nITEM: BOX BOUNDS ff ff ff\n-1 1\n-1 1\n-1 13\n"
+    )
+    (tmp_path / "a.dump").write_text(head + "ITEM: ATOMS id type x y z radius mass\n" + "\n".join(rows) + "\n")
+    packing = exchange.read_lammps(tmp_path / "a.dump")
+    assert packing.densities == pytest.approx(densities, rel=2e-6)
+    assert len(packing.scene().materials) == len(np.unique(packing.densities)) == 2
+
+
 def test_units(tmp_path: Path) -> None:
     text = (
         "LAMMPS data file, units = cgs\n\n1 atoms\n1 atom types\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\n"
