@@ -45,6 +45,12 @@ _PER_SIDE = 8
 _PER_LENGTH = 64
 _PER_LENGTH_AREA = 28
 _PER_LENGTH_MOMENTS, _PER_SIDE_MOMENTS = 96, 48
+#: of a mesh that lies in itself
+_SAMPLES_MOMENTS = 2**22
+#: windings of a mesh that are asked for: faces times places, least and most places; how far they lie under a face, in
+#: diagonals of the mesh; multiples of two numbers that spread evenly (Roberts, 2018)
+_WINDINGS, _ASKED, _UNDER = 4_000_000, (8, 256), 1e-4
+_EVEN = (0.7548776662466927, 0.5698402909980532)
 #: most samples of a field
 _LARGEST_FIELD = 2**24
 #: first points to choose from, per sphere
@@ -68,8 +74,43 @@ def solid_moments(solid: Mesh | Sdf) -> tuple[float, Array, Array]:
 
     Of a closed mesh exact: a face and the middle of the bounding box span a tetrahedron; its integrals are polynomials
     of its corners. Of a signed distance field sums over samples; a cell that the surface cuts counts by its distance.
+    So are those of a mesh whose parts lie in each other: exact integrals would count twice what they share.
     """
-    return _mesh_moments(solid) if isinstance(solid, Mesh) else _field_moments(solid)
+    if not isinstance(solid, Mesh):
+        return _field_moments(solid)
+    if not _lies_in_itself(solid):
+        return _mesh_moments(solid)
+    sides = np.ptp(solid.bounds, axis=0)
+    usual, least = np.cbrt(sides.prod() / [_SAMPLES_MOMENTS, _LARGEST_FIELD])
+    step = float(min(max(min(usual, sides.min() / _PER_SIDE), least), sides.min()))
+    return _field_moments(Sdf.from_mesh(solid, spacing=step, cache=False, num_threads=1))
+
+
+def _lies_in_itself(mesh: Mesh) -> bool:
+    """Whether some faces of a mesh lie within it: around what is just under them its surface goes twice."""
+    corner = mesh.vertices[mesh.faces]
+    normal = rotations.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    area = np.linalg.norm(normal, axis=1)
+    count = int(np.clip(_WINDINGS // len(area), *_ASKED))
+    # spread evenly over the surface, and over each face
+    number = np.arange(count) + 0.5
+    some = np.minimum(np.searchsorted(np.cumsum(area) / area.sum(), number / count), len(area) - 1)
+    u, v = np.sqrt(number * _EVEN[0] % 1.0), number * _EVEN[1] % 1.0
+    weights = np.stack([1.0 - u, u * (1.0 - v), u * v], axis=1)
+    points = np.einsum("ij,ijk->ik", weights, corner[some]) - _UNDER * mesh.diagonal * normal[some] / area[some, None]
+    return any(_winding(corner - point) > 1.5 for point in points)
+
+
+def _winding(corner: Array) -> float:
+    """How often a surface of faces (n, 3, 3) goes round the origin: the sum of their solid angles (van Oosterom,
+    Strackee, 1983) over that of a sphere."""
+    a, b, c = (corner[:, k] for k in range(3))
+    lengths = np.linalg.norm(corner, axis=2)
+    volume = (a * rotations.cross(b, c)).sum(axis=1)
+    beside = lengths.prod(axis=1)
+    for k, (p, q) in enumerate(((b, c), (c, a), (a, b))):
+        beside += (p * q).sum(axis=1) * lengths[:, k]
+    return float(np.arctan2(volume, beside).sum()) / (2.0 * math.pi)
 
 
 def _field_moments(sdf: Sdf) -> tuple[float, Array, Array]:

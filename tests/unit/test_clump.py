@@ -256,6 +256,37 @@ def test_mass_of_a_mesh_is_the_solid_s():
     assert np.allclose(second, (1 + np.eye(3)) / 120 - np.full((3, 3), 1 / 96))
 
 
+def joined(*parts: tuple[gg.Mesh, tuple[float, float, float]]) -> gg.Mesh:
+    """Meshes with their middles at places, as one mesh."""
+    vertices = [mesh.vertices - mesh.bounds.mean(axis=0) + place for mesh, place in parts]
+    firsts = np.cumsum([0, *map(len, vertices[:-1])])
+    faces = [mesh.faces + first for (mesh, _), first in zip(parts, firsts, strict=True)]
+    return gg.Mesh(np.concatenate(vertices), np.concatenate(faces))
+
+
+def test_parts_of_a_mesh_that_lie_in_each_other_count_once():
+    """As in files of assemblies: the field of such a mesh is that of the union, and so is the mass."""
+    union = joined((box(0.1, 0.1, 0.1), (0, 0, 0)), (box(0.05, 0.05, 0.05), (0.04, 0, 0)))
+    volume, center, second = mesh_spheres.solid_moments(union)
+    # a cube, and what the smaller one juts out: 15 mm
+    wanted, reach = 1e-3 + 0.015 * 0.05**2, 0.0575
+    assert volume == pytest.approx(wanted, rel=3e-3)
+    assert center == pytest.approx([reach * 0.015 * 0.05**2 / wanted, 0, 0], abs=1e-4)
+    field = gg.Sdf.union(gg.Sdf.box((0.05,) * 3), gg.Sdf.box((0.025,) * 3).at((0.04, 0, 0)))
+    assert np.allclose(second, mesh_spheres.solid_moments(field)[2], rtol=0.01, atol=1e-9)
+    # arms that cross, whose faces have their middles elsewhere
+    arms = joined(*((box(*np.roll((0.3, 0.02, 0.02), k)), (0, 0, 0)) for k in range(3)))
+    assert mesh_spheres.solid_moments(arms)[0] == pytest.approx(3 * 0.3 * 4e-4 - 2 * 8e-6, rel=0.01)
+
+
+def test_parts_of_a_mesh_that_touch_are_exact():
+    apart = joined((box(0.1, 0.1, 0.1), (0, 0, 0)), (box(0.1, 0.1, 0.1), (0.1, 0.03, 0.01)))
+    assert mesh_spheres.solid_moments(apart)[0] == pytest.approx(2e-3, rel=1e-12)
+    inner = box(0.06, 0.06, 0.06)
+    hollow = joined((box(0.1, 0.1, 0.1), (0, 0, 0)), (gg.Mesh(inner.vertices, inner.faces[:, ::-1]), (0, 0, 0)))
+    assert mesh_spheres.solid_moments(hollow)[0] == pytest.approx(0.1**3 - 0.06**3, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("spacing", "mesh", "place", "offset"),
     [
