@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import hashlib
 import io
 import json
 import os
@@ -34,6 +35,7 @@ from typing import Any
 from granular_gym.base import cache, checks, names
 from granular_gym.errors import ArgumentError
 from granular_gym.learned import checkpoints, curves
+from granular_gym.learned.data import META
 from granular_gym.learned.evaluate import SUMMARY, Measures
 from granular_gym.learned.settings import Settings
 
@@ -70,11 +72,11 @@ class Run:
     def wanted(self) -> dict[str, Any]:
         """What a finished run of these settings has written."""
         settings = json.loads(json.dumps(dataclasses.asdict(self.settings)))
-        return {"data": str(self.data), "settings": settings}
+        return {**_about(self.data), "settings": settings}
 
     def changed(self) -> bool:
-        """Whether the folder holds a run of other settings."""
-        return (self.folder / WANTED).exists() and _read(self.folder / WANTED) != self.wanted()
+        """Whether the folder holds a run of other settings or of another dataset."""
+        return (self.folder / WANTED).exists() and not _same(_read(self.folder / WANTED), self.wanted())
 
     def trained(self) -> bool:
         """Whether training with these settings is over."""
@@ -89,7 +91,7 @@ class Run:
         return [
             name
             for name, data in self.elsewhere.items()
-            if not (self.place(name) / SUMMARY).exists() or _read(self.place(name) / WANTED) != {"data": str(data)}
+            if not (self.place(name) / SUMMARY).exists() or not _same(_read(self.place(name) / WANTED), _about(data))
         ]
 
     def over(self) -> bool:
@@ -267,7 +269,7 @@ def _begin(run: Run, device: str) -> subprocess.Popen[bytes]:
         words = ["evaluate", str(run.folder), str(run.elsewhere[name]), "--out", str(run.place(name))]
         run.place(name).mkdir(parents=True, exist_ok=True)
         (run.place(name) / SUMMARY).unlink(missing_ok=True)
-        cache.write_atomic(run.place(name) / WANTED, json.dumps({"data": str(run.elsewhere[name])}).encode())
+        cache.write_atomic(run.place(name) / WANTED, json.dumps(_about(run.elsewhere[name])).encode())
         return _process(words, run.place(name) / LOG)
     for path in (*(run.folder / name for name in (DONE, SUMMARY)), *run.folder.glob(f"on-*/{SUMMARY}")):
         path.unlink(missing_ok=True)
@@ -290,6 +292,21 @@ def _process(words: list[str], log: Path) -> subprocess.Popen[bytes]:
             stderr=subprocess.STDOUT,
             env={**os.environ, **_ONE_THREAD},
         )
+
+
+def _about(data: Path) -> dict[str, Any]:
+    """A dataset: where it lies, and the hash of its description, None where it is not there."""
+    path = data / META
+    return {"data": str(data), "meta": hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None}
+
+
+def _same(was: Any, wanted: dict[str, Any]) -> bool:
+    """Whether what was asked for is what is wanted. A dataset that was moved is the same, one made anew in the place of
+    another is not; where there is no hash of either its place tells."""
+    if not isinstance(was, dict) or was.get("settings") != wanted.get("settings"):
+        return False
+    name = "meta" if was.get("meta") and wanted["meta"] else "data"
+    return bool(was.get(name) == wanted[name])
 
 
 def _read(path: Path) -> Any:

@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import json
 import math
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,32 @@ def test_a_table_is_trained_and_resumed(folder: Path, tmp_path: Path, capsys: py
     for device in ("gpu", *(() if gpu else ("cuda",))):
         assert main([*words, "--device", device]) == 2
         assert "device: expected cpu" in capsys.readouterr().err
+
+
+def test_a_table_moves_with_its_data(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs are over wherever they lie; those of a dataset that was made anew are not."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    shutil.copytree(folder, here / "fall")
+    settings = {"iterations": 1, "batch": 1, "horizon": [1, 1], "options": {"width": 8}}
+    plan = {"data": {"fall": "fall"}, "models": {"DEL": {}}, "seeds": [0], "settings": settings}
+    (here / "plan.json").write_text(json.dumps({**plan, "elsewhere": {"same": "fall"}}))
+
+    def dry(place: Path) -> str:
+        assert main(["table", "--plan", str(place / "plan.json"), "--out", str(place / "out"), "--dry"]) == 0
+        return capsys.readouterr().out.split(": ")[1].split(",")[0]
+
+    assert main(["table", "--plan", str(here / "plan.json"), "--out", str(here / "out")]) == 0
+    assert dry(here) == "over"
+    here.rename(there)
+    assert dry(there) == "over"
+    meta = there / "fall" / "meta.json"
+    meta.write_text(meta.read_text().replace('"seed": 0', '"seed": 1'))
+    assert dry(there) == "1 iterations to do"
+    # of versions that did not note it, and of data that is not there any more, the place tells
+    for wanted in (there / "out").rglob("wanted.json"):
+        wanted.write_text(json.dumps({**json.loads(wanted.read_text()), "data": str(there / "fall")}))
+    shutil.rmtree(there / "fall")
+    assert dry(there) == "over"
 
 
 def test_what_json_holds_of_equal_pictures(tmp_path: Path) -> None:
