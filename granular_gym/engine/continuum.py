@@ -391,10 +391,12 @@ def fill_heights(low: Floats, high: Floats, heights: Any, distance: float) -> tu
     return below, radius
 
 
-# ---- bodies that share space ----
+# ---- matter that shares space ----
 
 #: share of the room of a particle that another body may fill: a quarter where the two meet, within the other one 1
 _SHARED = 0.7
+#: how full particles that are placed one by one may make the room that they are in, on average
+_CROWDED = 2.0
 
 
 def shared(points: Floats, others: Floats, radius: float, other_radius: float) -> NDArray[np.int64]:
@@ -409,23 +411,52 @@ def shared(points: Floats, others: Floats, radius: float, other_radius: float) -
     Returns:
         Indices of the body's.
     """
+    here, filled = _filled(points, others, radius, other_radius)
+    inside: NDArray[np.int64] = here[filled > _SHARED]
+    return inside
+
+
+def check_crowd(points: Floats, radius: float, distance: float) -> None:
+    """Refuses particles so near each other that the matter would have several times its density.
+
+    Args:
+        points: theirs (n, 3), at least one [m].
+        radius: of the sphere of the volume of each [m].
+        distance: of particles [m].
+
+    Raises:
+        ArgumentError: they are.
+    """
+    most = float(_filled(points, points, radius, radius)[1].mean())
+    if most > _CROWDED:
+        raise ArgumentError(
+            f"points: expected places about {distance:g} m apart, as each stands for a cube so wide, got such that the "
+            f"matter is {most:.3g} times as dense; a smaller spacing of the grid has smaller particles"
+        )
+
+
+def _filled(points: Floats, others: Floats, radius: float, other_radius: float) -> tuple[NDArray[np.int64], Floats]:
+    """How full other particles make the room of particles: 1 within a body. See `shared`.
+
+    Returns:
+        Indices of those that have others near, and the share of each.
+    """
     apart = max(radius, other_radius) / _RADIUS
     # only where both are
     low = np.maximum(points.min(axis=0), others.min(axis=0)) - 2.0 * apart
     high = np.minimum(points.max(axis=0), others.max(axis=0)) + 2.0 * apart
     here, there = (np.flatnonzero(((each > low) & (each < high)).all(axis=1)) for each in (points, others))
     if not (len(here) and len(there)):
-        return here[:0]
-    # the other body's volume on the nodes of a grid as wide as a particle, and from there where this body is
+        return here[:0], np.zeros(0)
+    # the volume of the others on the nodes of a grid as wide as a particle, and from there where the particles are
     across = np.ceil((high - low) / apart).astype(np.int64) + 1
     nodes, weights = _corners((others[there] - low) / apart, across)
     known, at = np.unique(nodes, return_inverse=True)
-    filled = np.bincount(at.reshape(-1), weights.reshape(-1)) * (other_radius / _RADIUS / apart) ** 3
+    full = np.bincount(at.reshape(-1), weights.reshape(-1)) * (other_radius / _RADIUS / apart) ** 3
     nodes, weights = _corners((points[here] - low) / apart, across)
     at = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
-    share = (np.where(known[at] == nodes, filled[at], 0.0) * weights).sum(axis=0)
-    inside: NDArray[np.int64] = here[share > _SHARED]
-    return inside
+    filled: Floats = (np.where(known[at] == nodes, full[at], 0.0) * weights).sum(axis=0)
+    return here, filled
 
 
 def _corners(places: Floats, across: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:

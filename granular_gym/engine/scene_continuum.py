@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.engine.bounds import vector
-from granular_gym.engine.continuum import fill, fill_heights, fill_solid, sphere_of
+from granular_gym.engine.continuum import check_crowd, fill, fill_heights, fill_solid, sphere_of
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT
 from granular_gym.engine.scene_arrays import GrainGroup
 from granular_gym.engine.scene_grains import SceneGrains
@@ -49,14 +49,15 @@ class SceneContinuum(SceneGrains):
             spacing: of the nodes of the grid [m], one for a scene: given with its first body.
             shape: in place of a box a solid: a Sdf, or a closed Mesh; its mass is that of its volume.
             points: in place of a box the places (n, 3) of its particles [m], each of which stands for its share of a
-                cell.
+                cell; they are about spacing / cube root of particles_per_cell apart.
             heights: (rows, columns) [m], none above the box: it is filled up to these alone; they spread evenly over
                 its x (columns) and y (rows), edges included.
             particles_per_cell: 1 to 1000; 8 is usual, and more make curved surfaces smoother.
             velocity: (3,) [m/s].
 
         Raises:
-            ArgumentError: a value that makes no sense: matter that is thinner than a particle, or outside the bounds.
+            ArgumentError: a value that makes no sense: matter that is thinner than a particle, or outside the bounds,
+                points so near each other that it is more than twice as dense as its material.
             MeshError: the mesh is not closed.
         """
         index = self._material("material", material)
@@ -94,6 +95,8 @@ class SceneContinuum(SceneGrains):
                 places, radius = fill_heights(low, high, heights, distance)
         if not ((places > self.bounds[0]) & (places < self.bounds[1])).all():
             raise ArgumentError("lower, upper, shape, points: expected matter within the bounds, some of it is not")
+        if points is not None:
+            check_crowd(places, radius, distance)
         first = self.grain_count
         if first + len(places) > LARGEST_GRAIN_COUNT:
             raise ArgumentError(f"spacing: expected at most {LARGEST_GRAIN_COUNT} particles, got {first + len(places)}")

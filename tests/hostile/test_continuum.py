@@ -46,6 +46,9 @@ def bare() -> tuple[gg.Scene, int]:
     return scene, scene.add_material(density=1000.0, continuum=DOUGH, name="dough")
 
 
+#: places .025 m apart, where .05 m are expected of eight particles in a cell of .1 m
+LATTICE = 0.2 + 0.025 * np.indices((20, 20, 20)).reshape(3, -1).T
+
 BODIES: list[tuple[dict[str, Any], str]] = [
     ({"lower": (0, 0, 0), "upper": (0.1, 0.1, 0.1)}, "^spacing.*first body"),
     ({"lower": (0, 0, 0), "upper": (0.1, 0.1, 0.1), "spacing": 0.0}, "^spacing"),
@@ -71,6 +74,8 @@ BODIES: list[tuple[dict[str, Any], str]] = [
     ({"lower": (0, 0, 0), "upper": (1, 1, 1), "heights": [["a", "b"], ["c", "d"]], "spacing": 0.1}, "^heights"),
     ({"lower": (0, 0, 0), "upper": (1, 1, 1), "heights": np.full((3, 3), 0.01), "spacing": 0.1}, "^heights.*half"),
     ({"points": np.zeros((0, 3)), "spacing": 0.1}, "^points: expected some"),
+    ({"points": np.full((9, 3), 0.5), "spacing": 0.1}, r"^points: expected places about 0\.05 m apart"),
+    ({"points": LATTICE, "spacing": 0.1}, r"^points: .* such that the matter is 7\.\d+ times as dense; a smaller"),
     ({"points": np.full((4, 3), 0.5), "lower": (0, 0, 0), "spacing": 0.1}, "^lower, upper: expected none"),
     ({"points": np.full((4, 3), 0.5), "heights": np.full((3, 3), 0.5), "spacing": 0.1}, "^heights"),
     ({"lower": (0, 0, 0), "upper": (1, 1, 1), "heights": np.full((3, 3), np.nan), "spacing": 0.1}, "^heights"),
