@@ -211,9 +211,9 @@ class Clump:
     ) -> Clump:
         """A clump that stands for a closed triangle mesh, in the mesh's size and axes.
 
-        Volume, centre of mass and inertia are the mesh's, by exact integrals; where parts of it lie in each other, by
-        sums over samples, to about a percent, in which they count once. The spheres lie within the mesh: edges and
-        corners are rounded, and the method "surface" leaves out parts that are thinner than a sphere.
+        Volume, centre of mass and inertia are the mesh's, by exact integrals; where parts of it lie in each other or
+        are inside out, by sums over samples, to about a percent, in which each counts once. The spheres lie within the
+        mesh: edges and corners are rounded, and the method "surface" leaves out parts that are thinner than a sphere.
 
         Args:
             mesh: a Mesh or the path of an STL, OBJ or PLY file; metres.

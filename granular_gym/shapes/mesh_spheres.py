@@ -45,11 +45,11 @@ _PER_SIDE = 8
 _PER_LENGTH = 64
 _PER_LENGTH_AREA = 28
 _PER_LENGTH_MOMENTS, _PER_SIDE_MOMENTS = 96, 48
-#: of a mesh that lies in itself
+#: of a mesh whose surface does not go once round what it holds
 _SAMPLES_MOMENTS = 2**22
 #: windings of a mesh that are asked for: faces times places, least and most places; how far they lie under a face, in
 #: diagonals of the mesh; multiples of two numbers that spread evenly (Roberts, 2018)
-_WINDINGS, _ASKED, _UNDER = 4_000_000, (8, 256), 1e-4
+_WINDINGS, _ASKED, _UNDER = 4_000_000, (8, 256), 1e-6
 _EVEN = (0.7548776662466927, 0.5698402909980532)
 #: most samples of a field
 _LARGEST_FIELD = 2**24
@@ -74,11 +74,12 @@ def solid_moments(solid: Mesh | Sdf) -> tuple[float, Array, Array]:
 
     Of a closed mesh exact: a face and the middle of the bounding box span a tetrahedron; its integrals are polynomials
     of its corners. Of a signed distance field sums over samples; a cell that the surface cuts counts by its distance.
-    So are those of a mesh whose parts lie in each other: exact integrals would count twice what they share.
+    So are those of a mesh whose parts lie in each other, or of which some are inside out: exact integrals would count
+    twice what they share, and take the latter away.
     """
     if not isinstance(solid, Mesh):
         return _field_moments(solid)
-    if not _lies_in_itself(solid):
+    if _goes_once(solid):
         return _mesh_moments(solid)
     sides = np.ptp(solid.bounds, axis=0)
     usual, least = np.cbrt(sides.prod() / [_SAMPLES_MOMENTS, _LARGEST_FIELD])
@@ -86,8 +87,9 @@ def solid_moments(solid: Mesh | Sdf) -> tuple[float, Array, Array]:
     return _field_moments(Sdf.from_mesh(solid, spacing=step, cache=False, num_threads=1))
 
 
-def _lies_in_itself(mesh: Mesh) -> bool:
-    """Whether some faces of a mesh lie within it: around what is just under them its surface goes twice."""
+def _goes_once(mesh: Mesh) -> bool:
+    """Whether the surface of a mesh goes once round what is just under its faces: not twice, as where a face lies
+    within another part, nor never, as where a part is inside out."""
     corner = mesh.vertices[mesh.faces]
     normal = rotations.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
     area = np.linalg.norm(normal, axis=1)
@@ -98,7 +100,8 @@ def _lies_in_itself(mesh: Mesh) -> bool:
     u, v = np.sqrt(number * _EVEN[0] % 1.0), number * _EVEN[1] % 1.0
     weights = np.stack([1.0 - u, u * (1.0 - v), u * v], axis=1)
     points = np.einsum("ij,ijk->ik", weights, corner[some]) - _UNDER * mesh.diagonal * normal[some] / area[some, None]
-    return any(_winding(corner - point) > 1.5 for point in points)
+    # near the rims of small holes it goes round half
+    return all(0.25 < _winding(corner - point) < 1.5 for point in points)
 
 
 def _winding(corner: Array) -> float:

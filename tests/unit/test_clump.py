@@ -279,6 +279,14 @@ def test_parts_of_a_mesh_that_lie_in_each_other_count_once():
     assert mesh_spheres.solid_moments(arms)[0] == pytest.approx(3 * 0.3 * 4e-4 - 2 * 8e-6, rel=0.01)
 
 
+def test_parts_of_a_mesh_that_are_inside_out_count_as_others_do():
+    small = box(0.06, 0.06, 0.06)
+    mesh = joined((box(0.1, 0.1, 0.1), (0, 0, 0)), (gg.Mesh(small.vertices, small.faces[:, ::-1]), (0.2, 0, 0)))
+    volume, center, _ = mesh_spheres.solid_moments(mesh)
+    assert volume == pytest.approx(1e-3 + 0.06**3, rel=0.01)
+    assert center == pytest.approx([0.2 * 0.06**3 / (1e-3 + 0.06**3), 0, 0], abs=1e-4)
+
+
 def test_parts_of_a_mesh_that_touch_are_exact():
     apart = joined((box(0.1, 0.1, 0.1), (0, 0, 0)), (box(0.1, 0.1, 0.1), (0.1, 0.03, 0.01)))
     assert mesh_spheres.solid_moments(apart)[0] == pytest.approx(2e-3, rel=1e-12)
