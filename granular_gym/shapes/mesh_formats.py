@@ -1,8 +1,8 @@
 """mesh_formats.py: readers of the mesh files STL, OBJ and PLY.
 
-Each reader takes the bytes of a file and returns raw arrays: vertices float64 (V, 3) and faces int64 (F, 3). Polygons
-are triangulated as fans. Counts are checked against the size of the file before memory is allocated for them. Whether
-the arrays are a valid mesh is checked in mesh.py.
+Each reader takes the bytes of a file and returns raw arrays: vertices float64 (V, 3) and faces int64 (F, 3). Convex
+polygons are triangulated as fans, others ear by ear. Counts are checked against the size of the file before memory is
+allocated for them. Whether the arrays are a valid mesh is checked in mesh.py.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _PLY_TYPES = {
     "double": "f8",
     "float64": "f8",
 }
+#: area of a triangle that faces the other way, over that of its polygon, that roundings make
+_FLAT = 1e-9
 
 
 def _numbers(tokens: list[bytes], what: str) -> np.ndarray:
@@ -50,6 +52,75 @@ def _numbers(tokens: list[bytes], what: str) -> np.ndarray:
             except ValueError:
                 raise MeshError(f"{what}: a number expected, got {token[:40].decode('ascii', 'replace')!r}") from None
         raise
+
+
+# ---- polygons ----
+
+
+def _triangles(polygons: list[Any], vertices: np.ndarray) -> np.ndarray:
+    """Triangles (F, 3) of polygons in their order. Where one is not convex a fan may reach beyond it: its surface would
+    be met where there is none."""
+    folded = _folded(polygons, vertices)
+    faces: list[tuple[int, int, int]] = []
+    for number, corner in enumerate(polygons):
+        if number in folded:
+            faces.extend(_ears([int(index) for index in corner], vertices))
+        else:
+            faces.extend((int(corner[0]), int(corner[i]), int(corner[i + 1])) for i in range(1, len(corner) - 1))
+    return np.array(faces, dtype=np.int64).reshape(-1, 3)
+
+
+def _folded(polygons: list[Any], vertices: np.ndarray) -> set[int]:
+    """Indices of the polygons whose fans have triangles that face the other way. Those with indices out of range are
+    refused later."""
+    sizes = np.array([len(corner) for corner in polygons], dtype=np.int64)
+    found: set[int] = set()
+    for size in np.unique(sizes[sizes > 3]):
+        which = np.flatnonzero(sizes == size)
+        corner = np.array([polygons[k] for k in which], dtype=np.int64)
+        known = ((corner >= 0) & (corner < len(vertices))).all(axis=1)
+        which, points = which[known], vertices[corner[known]]
+        with np.errstate(all="ignore"):
+            spokes = points[:, 1:] - points[:, :1]
+            each = np.cross(spokes[:, :-1], spokes[:, 1:])
+            normal = each.sum(axis=1)
+            facing = np.einsum("ijk,ik->ij", each, normal)
+            found.update(which[facing.min(axis=1) < -_FLAT * (normal * normal).sum(axis=1)].tolist())
+    return found
+
+
+def _ears(corner: list[int], vertices: np.ndarray) -> list[tuple[int, int, int]]:
+    """Triangles of one polygon: corners are cut off, one after the other, that no other one lies in."""
+    points = vertices[corner] - vertices[corner[0]]
+    normal = np.cross(points, np.roll(points, -1, axis=0)).sum(axis=0)
+    # seen along the axis that it faces most, counter-clockwise
+    axis = int(np.abs(normal).argmax())
+    plane = points[:, [(axis + 1) % 3, (axis + 2) % 3]]
+    plane = plane[:, ::-1] if normal[axis] < 0.0 else plane
+
+    def side(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        result: np.ndarray = (b[0] - a[0]) * (c[..., 1] - a[1]) - (b[1] - a[1]) * (c[..., 0] - a[0])
+        return result
+
+    left, faces = list(range(len(corner))), []
+    while len(left) > 3:
+        ends = [(left[k - 1], left[k], left[(k + 1) % len(left)]) for k in range(len(left))]
+        turns = np.array([float(side(plane[a], plane[b], plane[c])) for a, b, c in ends])
+        # first those with an area, then those that lie on a line
+        for k in [*np.flatnonzero(turns > 0.0), *np.flatnonzero(turns == 0.0)]:
+            a, b, c = (plane[each] for each in ends[k])
+            others = plane[left]
+            others = others[~(others[:, None] == np.stack([a, b, c])).all(axis=2).any(axis=1)]
+            within = (side(a, b, others) >= 0.0) & (side(b, c, others) >= 0.0) & (side(c, a, others) >= 0.0)
+            if turns[k] == 0.0 or not within.any():
+                break
+        else:
+            # it crosses itself: no triangles are right
+            break
+        faces.append((corner[ends[k][0]], corner[ends[k][1]], corner[ends[k][2]]))
+        left.pop(int(k))
+    faces.extend((corner[left[0]], corner[left[i]], corner[left[i + 1]]) for i in range(1, len(left) - 1))
+    return faces
 
 
 # ---- STL ----
@@ -94,7 +165,7 @@ def _read_stl_ascii(data: bytes) -> Arrays:
 def read_obj(data: bytes) -> Arrays:
     """Wavefront OBJ: `v` and `f` lines; everything else (normals, texture, groups, materials) is skipped."""
     vertices: list[tuple[float, float, float]] = []
-    faces: list[tuple[int, int, int]] = []
+    polygons: list[list[int]] = []
     for number, line in enumerate(data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").splitlines(), start=1):
         words = line.split(b"#", 1)[0].split()
         if not words:
@@ -107,12 +178,9 @@ def read_obj(data: bytes) -> Arrays:
         elif words[0] == b"f":
             if len(words) < 4:
                 raise MeshError(f"OBJ line {number}: a face of at least 3 corners expected, got {len(words) - 1}")
-            corner = [_obj_index(word, len(vertices), number) for word in words[1:]]
-            faces.extend((corner[0], corner[i], corner[i + 1]) for i in range(1, len(corner) - 1))
-    return (
-        np.array(vertices, dtype=np.float64).reshape(-1, 3),
-        np.array(faces, dtype=np.int64).reshape(-1, 3),
-    )
+            polygons.append([_obj_index(word, len(vertices), number) for word in words[1:]])
+    points = np.array(vertices, dtype=np.float64).reshape(-1, 3)
+    return points, _triangles(polygons, points)
 
 
 def _obj_index(word: bytes, vertex_count: int, number: int) -> int:
@@ -160,19 +228,18 @@ def read_ply(data: bytes) -> Arrays:
         tables = _ply_binary(body, elements, "<" if encoding == "binary_little_endian" else ">")
     lists = tables["face"].get("vertex_indices", tables["face"].get("vertex_index"))
     columns = [np.asarray(tables["vertex"][name], dtype=np.float64).reshape(-1) for name in "xyz"]
-    return np.stack(columns, axis=1), _fans(lists)
+    vertices = np.stack(columns, axis=1)
+    return vertices, _faces(lists, vertices)
 
 
-def _fans(lists: Any) -> np.ndarray:
+def _faces(lists: Any, vertices: np.ndarray) -> np.ndarray:
     """Triangles (F, 3) of polygons: an array (F, 3), or one array of corners for each polygon."""
     if isinstance(lists, np.ndarray) and lists.shape[1] == 3:
         return lists.astype(np.int64)
-    faces: list[tuple[int, int, int]] = []
     for number, corner in enumerate(lists):
         if len(corner) < 3:
             raise MeshError(f"PLY: face {number} has {len(corner)} corners, at least 3 expected")
-        faces.extend((int(corner[0]), int(corner[i]), int(corner[i + 1])) for i in range(1, len(corner) - 1))
-    return np.array(faces, dtype=np.int64).reshape(-1, 3)
+    return _triangles(list(lists), vertices)
 
 
 def _ply_header(text: str) -> tuple[str, list[_PlyElement]]:

@@ -473,3 +473,42 @@ def test_bulldozer_meshes_come_from_the_script(tmp_path):
         made, kept = load_mesh(tmp_path / name), load_mesh(ASSETS / name)
         assert made.volume == pytest.approx(kept.volume, rel=1e-4)
         np.testing.assert_allclose(made.bounds, kept.bounds, atol=1e-5)
+
+
+# ---- polygons that are not convex ----
+
+
+@pytest.mark.parametrize("first", range(6))
+@pytest.mark.parametrize("suffix", ["obj", "ply"])
+def test_polygons_that_are_not_convex_are_cut_within_themselves(suffix: str, first: int, tmp_path: Path):
+    """An L: fans from most of its corners would close the notch with a skin that grains meet."""
+    outline = [(0.2, 1.0), (0.0, 1.0), (0.0, 0.0), (1.0, 0.0), (1.0, 0.2), (0.2, 0.2)]
+    vertices = [(x, y, z) for z in (0.0, 1.0) for x, y in outline]
+    top = [6 + (first + k) % 6 for k in range(6)]
+    faces = [top, [k - 6 for k in top[::-1]], *([k, (k + 1) % 6, (k + 1) % 6 + 6, k + 6] for k in range(6))]
+    path = tmp_path / f"l.{suffix}"
+    if suffix == "obj":
+        lines = [f"v {x} {y} {z}" for x, y, z in vertices]
+        lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces]
+    else:
+        lines = ["ply", "format ascii 1.0", "element vertex 12", *(f"property double {axis}" for axis in "xyz")]
+        lines += ["element face 8", "property list uchar int vertex_indices", "end_header"]
+        lines += [f"{x} {y} {z}" for x, y, z in vertices]
+        lines += [" ".join(map(str, [len(face), *face])) for face in faces]
+    path.write_text("\n".join(lines) + "\n")
+    mesh = load_mesh(path)
+    assert mesh.is_watertight and mesh.volume == pytest.approx(0.36) and len(mesh.faces) == 20
+    assert mesh.area == pytest.approx(2 * 0.36 + 4.0)
+
+
+def test_a_polygon_with_a_bridge_to_its_hole(tmp_path: Path):
+    """As modellers write a face with a hole: around it and back over the bridge."""
+    rings = [(0, 0), (3, 0), (3, 3), (0, 3), (1, 1), (1, 2), (2, 2), (2, 1)]
+    face = [0, 1, 2, 3, 0, 4, 5, 6, 7, 4]
+    lines = [f"v {x} {y} {z}" for z in (0, 1) for x, y in rings]
+    faces = [[k + 8 for k in face], face[::-1]]
+    faces += [[a, b, b + 8, a + 8] for a, b in ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4))]
+    lines += ["f " + " ".join(str(k + 1) for k in each) for each in faces]
+    (tmp_path / "frame.obj").write_text("\n".join(lines) + "\n")
+    mesh = load_mesh(tmp_path / "frame.obj")
+    assert mesh.is_watertight and mesh.volume == pytest.approx(8.0) and mesh.area == pytest.approx(16.0 + 16.0)
