@@ -27,6 +27,7 @@ KINDS = {
     "arithmetic": r"(F(ADD|MUL|FMA|MNMX|SETP|SEL)|D(ADD|MUL|FMA))\b",
     "global": r"(LDG|STG|ATOMG|RED)\b",
     "shared": r"(LDS|STS|ATOMS)\b",
+    "spilled": r"(LDL|STL)\b",
     "moves": r"(MOV|IMAD\.MOV|CS2R)\b",
 }
 COLUMNS = ("longest path", "around", "all", *KINDS)

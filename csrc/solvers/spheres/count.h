@@ -1,7 +1,7 @@
 /* count.h: which candidates are contacts: gg_pair_active for the k-th candidates of W grains at a time, see lane_phases.h.
  */
 
-/* W grains and their candidate lists; an empty list is replaced by the grain itself */
+/* W grains and their candidate lists; an empty list beside others is replaced by the grain itself */
 typedef struct GG_LANE_NAME(lists) {
     const int32_t *list[GG_LANE_WIDTH];
     int32_t own[GG_LANE_WIDTH], count[GG_LANE_WIDTH];
@@ -16,7 +16,8 @@ GG_FN void GG_LANE_NAME(lists_of)(const gg_view *v, int64_t e, int32_t slot, GG_
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         lists->own[k] = slot + k;
         lists->count[k] = v->grain_id[at + k] < 0 ? 0 : v->candidate_count[at + k];
-        lists->list[k] = lists->count[k] ? candidates + v->candidate_first[at + k] : &lists->own[k];
+        lists->list[k] =
+            GG_LANE_WIDTH == 1 || lists->count[k] ? candidates + v->candidate_first[at + k] : &lists->own[k];
         lists->longest = GG_MAX(lists->longest, lists->count[k]);
     }
     lane_points(v->position + e * v->dims.slots, lists->own, lists->point);
