@@ -69,6 +69,45 @@ def test_a_grain_that_sinks_slowly_does_not_sleep() -> None:
     assert 0.015 - world.positions[0, 0, 2] == pytest.approx(speed * 1.0, rel=0.02)
 
 
+def test_a_clump_that_sinks_slowly_does_not_sleep() -> None:
+    """In a fluid so viscous that it falls by less than a ten thousandth of g dt; each of its spheres is dragged."""
+    radius, viscosity = 2e-4, 250.0
+    scene = gg.Scene(((-4e-3, -4e-3, 0.0), (4e-3, 4e-3, 0.02)), air=gg.Air(density=0.0, viscosity=viscosity))
+    pair = scene.add_material(density=DENSITY, shape=gg.Clump.pair(radius, aspect=2.0))
+    scene.add_grains(pair, [(0.0, 0.0, 0.015)], radius=radius)
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(sleep=True))
+    for _ in range(50):
+        world.step(1e-3, 20)
+    speed = 2.0 / 9.0 * DENSITY * GRAVITY * (0.5 * radius) ** 2 / viscosity
+    assert 0.015 - world.clump_poses[0, 0, 2] == pytest.approx(speed * 1.0, rel=0.02)
+
+
+def test_a_clump_above_many_grains_at_rest_falls_on() -> None:
+    """One grain in 64 need not be at rest for an env to sleep, but none may be fast."""
+    scene = gg.Scene(((-0.2, -0.2, 0.0), (0.2, 0.2, 0.5)))
+    sand = scene.add_material(density=DENSITY, name="sand")
+    cube = scene.add_material(density=DENSITY, shape=gg.Clump.cube(RADIUS), name="cube")
+    places = [(0.012 * (i - 11.5), 0.012 * (j - 11.5), RADIUS) for i in range(24) for j in range(24)]
+    scene.add_grains(sand, places, RADIUS)
+    scene.add_grains(cube, [(0.0, 0.0, 0.45)], radius=RADIUS)
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(sleep=True))
+    for _ in range(10):
+        world.step(1e-3, 20)
+    assert world.clump_poses[0, -1, 2] == pytest.approx(0.45 - 0.5 * GRAVITY * 0.2**2, abs=2e-3)
+
+
+def test_a_clump_that_lies_across_a_periodic_face_sleeps() -> None:
+    """Its spheres are carried around one by one."""
+    scene = gg.Scene(((-0.05, -0.05, 0.0), (0.05, 0.05, 0.2)), boundary={"x": "periodic"})
+    cube = scene.add_material(density=DENSITY, friction=0.5, shape=gg.Clump.cube(RADIUS))
+    scene.add_grains(cube, [(0.05, 0.0, 0.004)], radius=RADIUS, orientations=(1, 0, 0, 0))
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(sleep=True))
+    for _ in range(50):
+        world.step(1e-3, 20)
+    assert np.ptp(world.positions[0, :, 0]) > 0.09
+    assert world.stats["asleep_share"][0] == 1.0
+
+
 def shelf() -> gg.Scene:
     """Nine grains that lie on a shelf above the floor."""
     scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4)))

@@ -159,11 +159,10 @@ GG_FN float gg_clump_place(const gg_view *v, int64_t e, int64_t clump) {
         gg_vec4 *x = &v->position[at];
         gg_vec3 to = gg_v3((float)(motion->position[0] + (double)arm.x), (float)(motion->position[1] + (double)arm.y),
                            (float)(motion->position[2] + (double)arm.z));
-        gg_vec3 moved = gg_sub(to, gg_v3(x->x, x->y, x->z));
         to = gg_wrap(p, to);
-        x->x = to.x;
-        x->y = to.y;
-        x->z = to.z;
+        gg_vec4 there = {to.x, to.y, to.z, x->w};
+        gg_vec3 moved = gg_separation(p, there, *x);
+        *x = there;
         float *body = gg_slot_body_at(v, e, slot);
         for (int k = 0; k < 3; k++) {
             body[k] = (float)(motion->velocity[k] + (double)gg_axis_of(push, k));
@@ -270,11 +269,20 @@ GG_FN void gg_clump_close_tools(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
+/* Share of the speeds at rest (gg_rest) that holds for a sphere of a clump: with drag a free one has less than g dt after
+ * a substep; a fixed one has no speed at rest. */
+GG_FN float gg_clump_rest_share(const gg_view *v, int64_t e, int64_t id, float radius, float inverse_mass) {
+    int32_t clump = v->clump_of[id];
+    float count = (float)(v->clump_first[clump + 1] - v->clump_first[clump]);
+    float rate = gg_drag_rate(&v->env[e].air, radius, count * inverse_mass, 0.0f);
+    return inverse_mass > 0.0f ? 1.0f - gg_drag_share(rate, v->params.dt) : 0.0f;
+}
+
 /* What the spheres of a slice report of their motion, and their lists. item: slice of an env */
 GG_FN void gg_clump_note_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_motion each[GG_LANES] = GG_ZERO;
     const gg_params *p = &v->params;
-    gg_rest rest = gg_rest_of(v, e);
+    gg_rest rest = gg_rest_of(v, e), quiet = gg_quiet_of(v, e);
     for (int lane = 0; lane < GG_LANES; lane++) {
         int64_t slot = slice * GG_LANES + lane, at = e * v->dims.slots + slot;
         v->contact_first[at] = v->next_first[at];
@@ -288,9 +296,12 @@ GG_FN void gg_clump_note_slice(const gg_view *v, int64_t e, int64_t slice) {
         gg_vec3 velocity = gg_v3(body[0], body[1], body[2]), u = gg_v3(body[4], body[5], body[6]);
         float speed2 = gg_norm2(velocity);
         each[lane].energy = note.x;
-        each[lane].restless = p->sleep && (gg_maxf(speed2, gg_norm2(u)) > rest.speed2 || note.y > rest.displacement2);
-        /* a fixed clump that moves never rests */
-        each[lane].moving = body[GG_BODY_INVERSE_MASS] == 0.0f && gg_maxf(speed2, gg_norm2(u)) > 0.0f;
+        if (p->sleep) {
+            float share = gg_clump_rest_share(v, e, v->grain_id[at], x.w, body[GG_BODY_INVERSE_MASS]);
+            float fastest2 = gg_maxf(speed2, gg_norm2(u)), still = share > 0.0f ? 1.0f : 0.0f;
+            each[lane].restless = fastest2 > share * share * rest.speed2 || note.y > still * rest.displacement2;
+            each[lane].moving = fastest2 > share * share * quiet.speed2 || note.y > still * quiet.displacement2;
+        }
         each[lane].fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
         each[lane].escaped = gg_outside(p, gg_v3(x.x, x.y, x.z), x.w);
         each[lane].bad = note.z > 0.0f;
