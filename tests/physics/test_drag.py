@@ -22,6 +22,14 @@ def flight(radii: np.ndarray, air: gg.Air, gravity: float = GRAVITY) -> gg.World
     return scene.build(num_threads=1)
 
 
+def solver_of(law: str) -> gg.Solver:
+    """A solver for clumps; of Bell's law both integrators."""
+    if law == "gauss_seidel":
+        return gg.Solver()
+    adaptive = {"integrator": law, "tolerance": 1e-6} if law == "rkf45" else {}
+    return gg.Solver(mode="bell", bell=gg.Bell(sliding=1e-3, young=1e5), **adaptive)
+
+
 def terminal_speed(radius: float, air: gg.Air) -> float:
     """Root of weight = drag, by bisection; Schiller and Naumann's exponent as published."""
     weight = mass(radius) * GRAVITY
@@ -95,6 +103,69 @@ def test_wind_carries_grains_and_still_air_stops_them(measured: Note) -> None:
     assert np.abs(ends - winds[:, None]).max() < 1e-3
     assert np.array_equal(world.air[:, 2:], winds.astype(np.float32))
     assert np.array_equal(world.air[:, :2], np.tile(np.float32([AIR.density, AIR.viscosity]), (3, 1)))
+
+
+@pytest.mark.parametrize("law", ["gauss_seidel", "bell", "rkf45"])
+def test_drag_slows_the_spin_of_clumps(law: str, measured: Note) -> None:
+    """About the axis of a pair by Stokes' torque on its spheres, across it also by the drag of each where it is; lone
+    spheres beside clumps as in a world of their own."""
+    radius, offset, viscosity, steps = 1e-3, 1e-3, 5e-3, 200
+    scene = gg.Scene(((-1.0,) * 3, (1.0,) * 3), gravity=(0, 0, 0), boundary=faces("open"), air=gg.Air(0.0, viscosity))
+    pair = gg.Clump([(-offset, 0.0, 0.0), (offset, 0.0, 0.0)], radius)
+    scene.add_grains(scene.add_material(density=DENSITY, name="ball"), [(0.0, 0.0, 0.1)], radius)
+    clump = scene.add_material(density=DENSITY, shape=pair)
+    for axis in range(2):
+        spin = [(100.0 * (axis == 0), 100.0 * (axis == 1), 0.0)]
+        upright = (1.0, 0.0, 0.0, 0.0)
+        scene.add_grains(clump, [(0.1 * axis, 0.0, 0.0)], pair.radius, orientations=upright, angular_velocities=spin)
+    world = scene.build(num_threads=1, solver=solver_of(law))
+    velocities = world.clump_velocities
+    velocities[0, 0, 3] = 100.0
+    world.set_clumps(velocities=velocities)
+    world.step(1e-4, steps)
+    turning = 8.0 * np.pi * viscosity * radius**3
+    across = 2.0 * (turning + 6.0 * np.pi * viscosity * radius * offset**2)
+    inertia = DENSITY * pair.inertia
+    rates = turning / (0.4 * mass(radius) * radius**2), 2.0 * turning / inertia[0, 0], across / inertia[1, 1]
+    left = [world.clump_velocities[0, k, 3 + (k == 2)] / 100.0 for k in range(3)]
+    expected = np.exp(-1e-4 * steps * np.array(rates))
+    measured(**{f"left_{k}": value for k, value in enumerate(left)})
+    assert left == pytest.approx(expected, rel=5e-3)
+
+
+@pytest.mark.parametrize("law", ["gauss_seidel", "bell", "rkf45"])
+def test_wind_turns_a_clump_whose_spheres_differ(law: str) -> None:
+    """From rest, as the torque about the centre of mass of what pushes each of its spheres.
+
+    The wrench of the caller stays."""
+    wind, viscosity = np.array([0.0, 0.3, 0.0]), 1e-3
+    uneven = gg.Clump([(0.0, 0.0, 0.0), (3e-3, 0.0, 0.0)], [2e-3, 1e-3])
+    air = gg.Air(0.0, viscosity, wind)
+    scene = gg.Scene(((-1.0,) * 3, (1.0,) * 3), gravity=(0, 0, 0), boundary=faces("open"), air=air)
+    scene.add_grains(
+        scene.add_material(density=DENSITY, shape=uneven), [(0.0,) * 3], uneven.radius, orientations=(1, 0, 0, 0)
+    )
+    world = scene.build(num_threads=1, solver=solver_of(law))
+    world.step(1e-4, 10)
+    pushes = 6.0 * np.pi * viscosity * uneven.radii[:, None] * wind
+    torque = np.cross(uneven.centers, pushes).sum(axis=0)
+    assert world.clump_velocities[0, 0, 5] == pytest.approx(
+        torque[2] / (DENSITY * uneven.inertia[2, 2]) * 1e-3, rel=0.01
+    )
+    assert not world.clump_wrenches.any()
+
+
+def test_drag_of_clumps_is_stable_at_any_viscosity() -> None:
+    scene = gg.Scene(
+        ((-1.0,) * 3, (1.0,) * 3), gravity=(0, 0, 0), boundary=faces("open"), air=gg.Air(0.0, 1e5, (1, 2, 3))
+    )
+    sand = gg.Clump.sand(1, radius=1e-3)
+    scene.add_grains(
+        scene.add_material(density=DENSITY, shape=sand), [(0.0,) * 3], 1e-3, angular_velocities=[(50, 60, 70)]
+    )
+    world = scene.build(num_threads=1)
+    world.step(1e-3, 20)
+    assert np.abs(world.clump_velocities[0, 0] - [1, 2, 3, 0, 0, 0]).max() < 1e-3
 
 
 def test_without_air_nothing_changes() -> None:

@@ -63,7 +63,15 @@ GG_FN void gg_bell_outer(const gg_view *v, int64_t e, int64_t clump, double dens
     double inverse_mass = density > 0.0 ? 1.0 / (density * v->clump_shape[clump].volume) : 0.0;
     gg_vec3 gravity = v->env[e].gravity, drag = gg_v3(0.0f, 0.0f, 0.0f);
     if (density > 0.0 && gg_air_drags(&v->env[e].air)) {
+        const gg_clump_shape *shape = &v->clump_shape[clump];
+        gg_turn turn = gg_turn_of(trial->rotation);
+        double slowed[3], twist[3];
         drag = gg_clump_drag(v, e, clump, gg_scale(gravity, v->params.dt), (float)inverse_mass);
+        gg_clump_drag_spin(v, e, clump, density, trial->spin, slowed);
+        gg_turn_momentum(&turn, shape->moment, slowed, twist);
+        for (int k = 0; k < 3; k++) {
+            trial->torque[k] += density / (double)v->params.dt * twist[k];
+        }
     }
     for (int k = 0; k < 3; k++) {
         double acceleration = (double)gg_axis_of(gravity, k) + (double)gg_axis_of(drag, k) / (double)v->params.dt;
@@ -137,6 +145,7 @@ GG_FN void gg_bell_close(const gg_view *v, int64_t e, int64_t clump) {
         /* what the caller does to it stays */
         for (int k = 0; k < 3; k++) {
             end.force[k] = v->clump_motion[at].force[k];
+            end.torque[k] = v->clump_motion[at].torque[k];
         }
         v->clump_motion[at] = end;
         v->bell_force[at] = push;

@@ -86,6 +86,41 @@ GG_FN gg_vec3 gg_clump_drag(const gg_view *v, int64_t e, int64_t clump, gg_vec3 
     return gg_scale(sum, 1.0f / count);
 }
 
+/* Change of a spin of a clump by drag over dt [rad/s]: every sphere is held back where it is, and by its own turning.
+ * Implicit, as drag is elsewhere: with H what holds the clump back per spin,
+ *
+ *     change = dt (I + dt H)^-1 (torque of the air that flows past it - H spin)
+ */
+GG_FN void gg_clump_drag_spin(const gg_view *v, int64_t e, int64_t clump, double density, const double spin[3],
+                              double change[3]) {
+    const gg_air *air = &v->env[e].air;
+    const gg_clump_shape *shape = &v->clump_shape[clump];
+    const gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
+    const double *m = motion->velocity, dt = v->params.dt;
+    gg_turn turn = gg_turn_of(motion->rotation);
+    gg_vec3 turning = gg_v3((float)spin[0], (float)spin[1], (float)spin[2]);
+    gg_vec3 flow = gg_sub(air->wind, gg_v3((float)m[0], (float)m[1], (float)m[2]));
+    gg_sym holds = GG_ZERO;
+    double torque[3] = {0.0, 0.0, 0.0}, held[3];
+    for (int32_t id = v->clump_first[clump]; id < v->clump_first[clump + 1]; id++) {
+        float radius = v->position[e * v->dims.slots + v->slot_of[e * v->dims.slots + id]].w;
+        gg_vec3 arm = gg_turn_point(&turn, v->clump_offset[id]), push = gg_cross(arm, flow);
+        double rate = gg_drag_rate(air, radius, 1.0f, gg_norm(gg_sub(flow, gg_cross(turning, arm)))), r = radius;
+        double a[3] = {arm.x, arm.y, arm.z}, own = 8.0 * GG_PI * (double)air->viscosity * r * r * r;
+        holds = gg_sym_madd(gg_sym_shift(holds, own + rate * gg_dot3(a, a)), -rate, gg_sym_outer(a));
+        for (int k = 0; k < 3; k++) {
+            torque[k] += rate * (double)gg_axis_of(push, k);
+        }
+    }
+    gg_sym inertia = gg_sym_make(shape->moment[0], shape->moment[1], shape->moment[2], 0.0, 0.0, 0.0);
+    inertia = gg_turn_sym(&turn, gg_sym_scale(inertia, density));
+    gg_sym_mul(holds, spin, held);
+    for (int k = 0; k < 3; k++) {
+        torque[k] = dt * (torque[k] - held[k]);
+    }
+    gg_sym_mul(gg_sym_inverse(gg_sym_madd(inertia, dt, holds)), torque, change);
+}
+
 /* Opens the solve of a clump: its body with the velocity before contact, its inverse inertia, the arms of its spheres.
  * item: clump of an env */
 GG_FN void gg_clump_open(const gg_view *v, int64_t e, int64_t clump) {
@@ -237,6 +272,13 @@ GG_FN void gg_clump_move(const gg_view *v, int64_t e, int64_t clump) {
         gg_spread inverse = gg_clump_inverse(shape, &before, density);
         for (int k = 0; k < 3; k++) {
             moved.spin[k] += dt * gg_spread_along(&inverse, k, motion->torque);
+        }
+    }
+    if (density > 0.0 && gg_air_drags(&v->env[e].air)) {
+        double slowed[3];
+        gg_clump_drag_spin(v, e, clump, density, moved.spin, slowed);
+        for (int k = 0; k < 3; k++) {
+            moved.spin[k] += slowed[k];
         }
     }
     gg_clump_rotate(&moved, shape, dt, !(density > 0.0));
