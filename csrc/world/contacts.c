@@ -29,7 +29,8 @@ static gg_vec3 part_place(const gg_view *v, int64_t env, int64_t slot, int32_t p
     gg_pose pose =
         gg_pose_within(v->tool_pose[env * v->dims.tool_count + shape->tool], shape->position, shape->rotation);
     gg_mat3 rotation = gg_quat_mat(pose.rotation);
-    gg_vec3 center = gg_v3(x.x, x.y, x.z), local = gg_mat_tmul(rotation, gg_sub(center, pose.position));
+    gg_vec3 center = gg_v3(x.x, x.y, x.z),
+            local = gg_mat_tmul(rotation, gg_part_offset(v, part, center, pose.position));
     *normal = gg_mat_mul(rotation, gg_sdf_eval(shape, v->grids, v->samples, local).gradient);
     return gg_madd(center, *normal, -x.w);
 }

@@ -137,3 +137,20 @@ def test_refused(resting):
     for arguments, message in (((0,), "max_count"), ((4, "lid"), "tool"), ((4, 2), "tool"), ((1.5,), "max_count")):
         with pytest.raises(gg.ArgumentError, match=f"^{message}: expected"):
             resting.observe_contacts(*arguments)
+
+
+def test_places_on_the_surface_of_a_body_across_a_periodic_face():
+    """It lies on grains at both ends of the bounds: its nearest image counts."""
+    scene = gg.Scene(((-0.06, -0.05, 0.0), (0.06, 0.05, 0.2)), boundary={"x": "periodic"})
+    stone = scene.add_material(density=DENSITY, friction=0.5, fixed=True)
+    sand = scene.add_material(density=DENSITY, friction=0.5)
+    scene.add_grains(stone, [(x, y, 0.02) for x in (-0.05, 0.05) for y in (-0.01, 0.01)], RADIUS)
+    height = 0.02 + RADIUS + 0.01
+    box = gg.Sdf.box((0.02, 0.02, 0.01))
+    scene.add_body(box, mass=0.05, material=sand, pose=(0.06, 0.0, height, 1, 0, 0, 0), spheres=40)
+    with scene.build(num_threads=1) as world:
+        world.step(DT, 500)
+        found = world.contacts().pressing(0.01 * WEIGHT)
+        assert found.pairs.tolist() == [[k, -1] for k in range(4)]
+        np.testing.assert_allclose(found.normals, np.tile((0.0, 0.0, -1.0), (4, 1)), atol=1e-3)
+        np.testing.assert_allclose(found.points, world.positions[0, :4] + (0.0, 0.0, RADIUS), atol=1e-3 * RADIUS)
