@@ -36,9 +36,18 @@ gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_memory_space spa
                           width, (size_t)d->env_count, space == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
 }
 
-/* what a pose that is set changes */
-static const gg_fields placed = GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(tool_turn) | GG_BIT(tool_anchor) |
-                                GG_BIT(coupled_motion) | GG_BIT(env);
+/* what envs_changed changes, and what a pose that is set does */
+#define WOKEN (GG_BIT(env) | GG_BIT(bell_env))
+static const gg_fields placed =
+    GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(tool_turn) | GG_BIT(tool_anchor) | GG_BIT(coupled_motion) | WOKEN;
+
+/* Wakes the listed envs. Forces that Bell's law kept are those of the tools before: they are found anew. */
+static void envs_changed(const gg_view *host, const int32_t *envs, int64_t listed) {
+    gg_envs_wake(host, envs, listed);
+    for (int64_t k = 0; host->dims.bell.envs && k < listed; k++) {
+        host->bell_env[gg_env_at(envs, k)].known = 0;
+    }
+}
 
 gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t listed, const float *poses) {
     const gg_dims *d = &w->view.dims;
@@ -68,7 +77,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         host->tool_pose[e * d->tool_count + tool] = pose;
         gg_tool_place(host, e, tool);
     }
-    gg_envs_wake(host, envs, listed);
+    envs_changed(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
     return gg_world_push(w, placed, -1);
 }
@@ -85,15 +94,15 @@ gg_status gg_world_set_tools_active(gg_world *w, const int32_t *envs, int64_t li
     int64_t own = gg_own_tool_count(w);
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
-    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_active) | GG_BIT(env), -1, &host)) != GG_OK) {
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_active) | WOKEN, -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
         host->tool_active[gg_env_at(envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = active[k] != 0;
     }
-    gg_envs_wake(host, envs, listed);
+    envs_changed(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_active) | GG_BIT(env), -1);
+    return gg_world_push(w, GG_BIT(tool_active) | WOKEN, -1);
 }
 
 gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_memory_space space) {

@@ -393,3 +393,22 @@ def test_adaptive_steps_turn_a_free_clump_as_the_other_integrator_does() -> None
             np.testing.assert_allclose(budget(world)["angular"], before, rtol=1e-9)
             poses.append(world.clump_poses[0, 0, 3:])
     np.testing.assert_allclose(poses[0], poses[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_tool_that_is_taken_out_bears_nothing_from_then_on(integrator: str) -> None:
+    """Nor one that is placed elsewhere: forces of the last substep are not those of the next one."""
+    scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.3)))
+    scene.add_grains(scene.add_material(density=2500.0, friction=0.5), [(0.0, 0.0, 0.11)], 0.01)
+    scene.add_tool(gg.Sdf.box((0.02, 0.02, 0.01)), name="shelf", pose=(0.0, 0.0, 0.09, 1.0, 0.0, 0.0, 0.0))
+    law = gg.Bell(sliding=1.0, young=1e6, damping=100.0)
+    world = scene.build(solver=gg.Solver(mode="bell", bell=law, **INTEGRATORS[integrator]), num_threads=1)
+    world.step(5e-5, 4000)
+    assert world.wrenches[0, 0, 2] == pytest.approx(-world.clump_masses[0, 0] * GRAVITY, rel=1e-3)
+    moved = world.branch(1)
+    world.set_tool_active("shelf", False)
+    moved.set_tool_poses([(0.0, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0)])
+    for each in (world, moved):
+        each.step(5e-5, 1)
+        assert not each.wrenches[0, 0].any()
+        assert each.clump_velocities[0, 0, 2] == pytest.approx(-GRAVITY * 5e-5, rel=0.01)
