@@ -166,6 +166,10 @@ static gg_status check_tool(gg_world *w, int64_t tool) {
     int64_t own = gg_own_tool_count(w);
     GG_EXPECT(gg_message_of(w), tool >= 0 && tool < own, "tool: expected an index in [0, %d), got %lld", (int)own,
               (long long)tool);
+    GG_EXPECT(gg_message_of(w), !gg_tool_carried(w, GG_WALL_COUNT + tool),
+              "tool: expected one with a mass of its own, tool %d goes with a body: set_clumps and set_clump_wrenches "
+              "move it",
+              (int)tool);
     GG_EXPECT(gg_message_of(w), w->scene.tool_mass && w->scene.tool_mass[GG_WALL_COUNT + tool].mass > 0.0f,
               "tool: expected one with a mass, tool %d follows its targets", (int)tool);
     return GG_OK;

@@ -125,6 +125,8 @@ def test_what_a_field_cannot_be_is_refused() -> None:
             world.set_tool_poses(moved)
         with pytest.raises(ArgumentError, match="forces, a body or another engine move"):
             world.step(1e-3, 1, moved)
+        with pytest.raises(ArgumentError, match="tool 1 goes with a body: set_clumps and set_clump_wrenches move it"):
+            world.set_tool_force(1, (0.0, 0.0, 1.0))
         moved[0, 1] = np.nan
         world.step(1e-3, 1, moved)
         world.set_tool_poses(moved)
