@@ -24,6 +24,12 @@ static gg_status check_shape(const gg_world_def *d, int64_t k, gg_message out) {
                   "clump %lld: expected a finite offset and the material of the clump for grain %lld", (long long)k,
                   (long long)id);
     }
+    for (int axis = 0; axis < 3; axis++) {
+        float length = gg_axis_of(d->upper, axis) - gg_axis_of(d->lower, axis);
+        GG_EXPECT(out, d->boundary[axis][0] != GG_BOUNDARY_PERIODIC || 2.0f * s->radius < length,
+                  "bounds: a periodic axis must be longer than a clump, whose images would meet (%g m), got %g on %c",
+                  2.0f * s->radius, length, "xyz"[axis]);
+    }
     return GG_OK;
 }
 

@@ -20,7 +20,7 @@ static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, int pl
     GG_EXPECT(out, gg_within(p->cohesion, 0.0f, 1e6f), "cohesion: expected [0, 1e6] N/m, got %g for materials %d, %d",
               p->cohesion, a, b);
     GG_EXPECT(out, p->cohesion == 0.0f || gg_mode_converges(mode),
-              "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a, b);
+              "cohesion: modes paper and bell know none, expected 0, got %g for materials %d, %d", p->cohesion, a, b);
     GG_EXPECT(out, !planar || (p->rolling_friction == 0.0f && p->twisting_friction == 0.0f && p->cohesion == 0.0f),
               "rolling_friction, twisting_friction, cohesion: planar grains have none, got %g, %g, %g for materials "
               "%d, %d",

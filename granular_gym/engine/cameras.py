@@ -73,7 +73,7 @@ class DepthCamera:
         Args:
             height: rows [pixels].
             width: columns [pixels].
-            fov: vertical field of view [rad], in (0, pi).
+            fov: vertical field of view [rad], in (0, 3.1].
             position: where the camera stands [m].
             target: the point it looks at [m].
             up: direction that is up in the image; by default +z, or +y for a camera that looks straight up or down.

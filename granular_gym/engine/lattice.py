@@ -33,7 +33,7 @@ def fill_box(low: Floats, high: Floats, radius: Any, count: int | None, seed: in
         Centres (n, 3) and radii (n,) [m].
 
     Raises:
-        ArgumentError: more grains than fit; the message says how many do.
+        ArgumentError: more grains than fit; the message says how many do. Or `count` is None and none fits.
     """
     sizes = radius if isinstance(radius, SizeDistribution) else None
     if sizes is None:
@@ -45,11 +45,7 @@ def fill_box(low: Floats, high: Floats, radius: Any, count: int | None, seed: in
         smallest, largest = sizes.smallest, sizes.largest
     step, cells = _cells(low, high, largest)
     capacity = int(cells.prod()) if (cells > 0).all() else 0
-    wanted = capacity if count is None else checks.integer("count", count, 0)
-    if wanted > capacity or capacity > LARGEST_GRAIN_COUNT:
-        raise ArgumentError(
-            f"count: expected at most {capacity} grains of radius {largest:g} m in the box, got {wanted}"
-        )
+    wanted = _wanted(low, high, largest, capacity, count)
     if not wanted:
         return np.zeros((0, 3)), np.zeros(0)
     # cells are stretched to fill the box along x and y
@@ -79,15 +75,11 @@ def fill_rectangle(low: Floats, high: Floats, radius: float, count: int | None, 
         Centres of mass (n, 2) [m] and angles (n,) [rad].
 
     Raises:
-        ArgumentError: more grains than fit; the message says how many do.
+        ArgumentError: more grains than fit; the message says how many do. Or `count` is None and none fits.
     """
     step, cells = _cells(low, high, radius)
     capacity = int(cells.prod()) if (cells > 0).all() else 0
-    wanted = capacity if count is None else checks.integer("count", count, 0)
-    if wanted > capacity:
-        raise ArgumentError(
-            f"count: expected at most {capacity} grains of radius {radius:g} m in the box, got {wanted}"
-        )
+    wanted = _wanted(low, high, radius, capacity, count)
     n = np.arange(wanted)
     cell = np.stack([n % max(cells[0], 1), n // max(cells[0], 1)], axis=1)
     size = np.array([(high[0] - low[0]) / max(cells[0], 1), step])
@@ -102,3 +94,18 @@ def _cells(low: Floats, high: Floats, radius: float) -> tuple[float, NDArray[np.
         raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
     step = 2.0 * radius * _SPACING
     return step, np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
+
+
+def _wanted(low: Floats, high: Floats, radius: float, capacity: int, count: int | None) -> int:
+    """How many grains are placed in a box that takes `capacity`."""
+    wanted = capacity if count is None else checks.integer("count", count, 0)
+    if wanted > capacity or capacity > LARGEST_GRAIN_COUNT:
+        raise ArgumentError(
+            f"count: expected at most {capacity} grains of radius {radius:g} m in the box, got {wanted}"
+        )
+    if count is None and not capacity:
+        raise ArgumentError(
+            f"lower, upper: expected sides of {2.0 * radius * _SPACING:g} m or more for a grain of radius {radius:g}, "
+            f"got {', '.join(f'{side:g}' for side in high - low)}"
+        )
+    return wanted

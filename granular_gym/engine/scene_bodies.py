@@ -35,7 +35,7 @@ class SceneBodies(SceneTools, SceneGrains):
         pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
         velocity: Any = (0.0, 0.0, 0.0),
         angular_velocity: Any = (0.0, 0.0, 0.0),
-        spheres: int = 300,
+        spheres: int | None = None,
     ) -> int:
         """Adds a rigid body that grains, tools, walls and other bodies push, and returns the index of its clump.
 
@@ -61,7 +61,7 @@ class SceneBodies(SceneTools, SceneGrains):
             pose: x y z of the centre of mass, qw qx qy qz of the shape's frame [m].
             velocity: of the centre of mass (3,) [m/s].
             angular_velocity: (3,) [rad/s].
-            spheres: how many lie under the surface of a Mesh or an Sdf, 4 .. 1024.
+            spheres: how many lie under the surface of a Mesh or an Sdf, 4 .. 1024; None: 300. A Clump has its own.
 
         Raises:
             ArgumentError: a value that makes no sense: a mass or an inertia that no body has, a field without an end.
@@ -74,8 +74,10 @@ class SceneBodies(SceneTools, SceneGrains):
             raise ArgumentError("add_body: expected a scene in space, this one is planar")
         field: Sdf | None = None
         if isinstance(shape, (Mesh, Sdf)):
-            solid, field = covered(shape, spheres)
+            solid, field = covered(shape, 300 if spheres is None else spheres)
         elif isinstance(shape, Clump):
+            if spheres is not None:
+                raise ArgumentError(f"spheres: expected None, a Clump has its own, got {spheres!r}")
             solid = shape
         else:
             named = isinstance(shape, (str, os.PathLike))

@@ -115,7 +115,7 @@ class SceneGrains(SceneMaterials):
                 worlds of the one scene take states of the other. None: `seed` is that of the radii, too.
 
         Raises:
-            ArgumentError: more grains than fit; the message says how many do.
+            ArgumentError: more grains than fit; the message says how many do. Or `count` is None and none fits.
         """
         index = self._material("material", material)
         if self.materials[index].continuum is not None:

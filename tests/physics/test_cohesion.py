@@ -250,7 +250,7 @@ def test_refusals() -> None:
     with pytest.raises(gg.ArgumentError, match="^cohesion_range: expected 0.001 to 1 radii"):
         scene.build()
     scene.set_pair(0, 1, cohesion_range=RANGE)
-    with pytest.raises(gg.ArgumentError, match="^cohesion: the printed algorithm knows none"):
+    with pytest.raises(gg.ArgumentError, match="^cohesion: modes paper and bell know none"):
         scene.build(solver=gg.Solver(mode="paper"))
     with scene.build() as world:
         before = world.materials[0].tobytes()

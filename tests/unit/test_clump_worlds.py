@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -231,6 +232,18 @@ def test_what_no_clump_can_be_is_refused(call: Any, words: str) -> None:
     scene.add_material(density=2000.0, shape=TETRA, name="four")
     with pytest.raises(ArgumentError, match=words):
         call(scene)
+
+
+def test_no_clump_is_longer_than_the_way_round() -> None:
+    """It would pass through its own image."""
+    rod = gg.Clump.rod(0.04, 8)
+    for length, fits in ((1.1, True), (0.9, False)):
+        half = length * rod.radius
+        scene = gg.Scene(((-half, -1, -1), (half, 1, 1)), boundary={"x": "periodic"})
+        scene.add_material(density=2000.0, shape=rod, name="rod")
+        scene.add_grains("rod", [(0, 0, 0)])
+        with contextlib.nullcontext() if fits else pytest.raises(ArgumentError, match="longer than a clump.* on x"):
+            scene.build(device="cpu", num_threads=1).close()
 
 
 def test_worlds_refuse_what_clumps_cannot_take() -> None:

@@ -104,6 +104,9 @@ def test_fill_box_refusals():
     flat.add_material(density=1.0, shape=gg.Shape2D.octagon(0.05))
     with pytest.raises(gg.ArgumentError, match="^size_seed: expected None, planar grains"):
         flat.fill_box(0, (0, 0), (0.5, 0.5), size_seed=0)
+    for full, corner in ((with_material(radius=0.05), (0.01, 0.5, 0.5)), (flat, (0.5, 0.01))):
+        with pytest.raises(gg.ArgumentError, match="^lower, upper: expected sides of 0.1.* got .*0.01"):
+            full.fill_box(0, (0,) * len(corner), corner)
 
 
 def test_a_bell_has_its_mean_between_its_ends():
@@ -118,6 +121,7 @@ def test_a_bell_has_its_mean_between_its_ends():
         (3, {}, r"shape: expected a Clump, a Mesh or an Sdf, got int; gg.Mesh\(vertices, faces\)"),
         ("body.stl", {}, r"shape: expected a Clump, a Mesh or an Sdf, got str; gg.load_mesh\(path\)"),
         (gg.Clump.pair(0.1), {"inertia": (1, 1, 5)}, "inertia: expected principal moments .* got 1, 1, 5$"),
+        (gg.Clump.pair(0.1), {"spheres": 7}, "spheres: expected None, a Clump has its own, got 7"),
     ],
 )
 def test_body_refusals(shape, values, message):
