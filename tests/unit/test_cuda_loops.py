@@ -42,10 +42,13 @@ def test_loops() -> None:
     assert function.name == "gg_coloured_step_kernel" and len(function.code) == 15
     ends = [function.code[end] for _, end in function.loops()]
     assert ends == ["@P3 BRA `(.L_outer)", "@P1 BRA `(.L_inner)", "@P3 BRA `(.L_plain)"]
-    row = {"longest path": 8, "around": 11, "all": 8, "arithmetic": 1, "global": 1, "shared": 1, "moves": 1}
+    kinds = {"arithmetic": 1, "global": 1, "shared": 1, "spilled": 0, "moves": 1}
+    row = {"longest path": 8, "around": 11, "all": 8, **kinds}
     assert cuda_loops.solving(function) == [row]
     (function,) = cuda_loops.functions(CODE.replace("@P0 BRA", "BRA"))
     assert cuda_loops.solving(function) == [{**row, "longest path": 5, "around": 8}]
+    (function,) = cuda_loops.functions(CODE.replace("FMUL R6, R6, R5", "STL [R1], R6"))
+    assert cuda_loops.solving(function) == [{**row, "arithmetic": 0, "spilled": 1}]
     (function,) = cuda_loops.functions(CODE.replace("MUFU.RCP", "MUFU.EX2"))
     assert cuda_loops.solving(function) == []
     assert cuda_loops.calls(function) == (0, 0)
