@@ -30,7 +30,7 @@ import re
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
@@ -95,8 +95,9 @@ def compile_flags() -> tuple[list[str], list[str]]:
     return compiling, linking
 
 
-CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
-#: what stands in for it
+#: compiled side by side: the host's side, with a kernel a phase, and the step kernel of each law
+CUDA_SOURCES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "csrc/backend/cuda").rglob("*.cu"))
+#: what stands in for them
 NO_CUDA_SOURCE = "csrc/backend/no_cuda.c"
 #: values of GG_CUDA with which kernels run on the CPU, and their flags. Calls for loads and stores are made after most
 #: optimisations; lines are named where they are told
@@ -105,6 +106,11 @@ EMULATED = {
     "instrument": ["-O2", "-g1", "-fsanitize=thread", "-DGG_EMULATOR_INSTRUMENT"],
 }
 CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def nvcc() -> str | None:
@@ -162,7 +168,7 @@ def cuda_command() -> list[str] | None:
     kind = os.environ.get("GG_CUDA")
     if kind in EMULATED:
         cxx = os.environ.get("CXX", "g++")
-        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR])[0]}"]
+        flags = [*host, "-DGG_CUDA_EMULATED", f"-I{relative([EMULATOR])[0]}"]
         return [cxx, "-std=c++17", optimise, *flags, *EMULATED[kind], *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
@@ -170,7 +176,9 @@ def cuda_command() -> list[str] | None:
     strict = ["-Werror", "all-warnings"] if on("GG_WERROR") else []
     # no contraction to fused multiply-add, so that GPU and CPU agree bit for bit
     contraction = [] if any("fmad" in flag for flag in further) else ["-fmad=false"]
-    flags = [*contraction, "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
+    # compute capabilities side by side, where there are more processors than files
+    threads = f"--threads={max(1, processors() // len(CUDA_SOURCES))}"
+    flags = [*contraction, threads, "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
     flags += further
     return [compiler, "-std=c++17", optimise, *flags, *cuda_architectures(compiler)]
 
@@ -216,7 +224,7 @@ def cuda_key(command: list[str]) -> str:
     """What the code of the CUDA kernels depends on: sources, compiler and flags, but for those of the host's code."""
     host = ("-Xcompiler", "-W", "all-warnings", "--threads")
     flags = " ".join(flag for flag in command[1:] if not flag.startswith(host))
-    sources = included(ROOT / CUDA_SOURCE)
+    sources = set().union(*(included(ROOT / source) for source in CUDA_SOURCES))
     if os.environ.get("GG_CUDA") in EMULATED:
         sources |= set(EMULATOR_HEADERS)
     version = hashlib.sha256(compiler_version(command[:1]).encode()).hexdigest()[:16]
@@ -259,33 +267,48 @@ class BuildExtension(build_ext):
         key = "".join(c if c.isalnum() else "_" for c in " ".join(compile_flags()[0][len(FLAGS) :]))
         self.build_temp = os.path.join(self.build_temp, key)
 
-    def cuda_object(self) -> str:
-        """Where the object of the CUDA backend is."""
+    def cuda_objects(self) -> list[str]:
+        """Where the objects of CUDA_SOURCES are."""
         kind = os.environ.get("GG_CUDA")
-        return os.path.join(self.build_temp, f"{kind if kind in EMULATED else 'cuda'}.o")
+        folder = os.path.join(self.build_temp, kind if kind in EMULATED else "cuda")
+        return [os.path.join(folder, f"{Path(source).stem}.o") for source in CUDA_SOURCES]
 
-    def compile_cuda(self, command: list[str]) -> None:
-        """Compiles the CUDA backend into one object, where the last one is not that of the same sources and command."""
-        object_file = self.cuda_object()
-        hash_file = object_file + ".key"
-        key = f"{cuda_key(command)} {' '.join(command)}"
-        if os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key:
-            return
+    def cuda_state(self, command: list[str]) -> tuple[Path, str]:
+        """A file beside the objects of CUDA_SOURCES, and what it holds where they are those of this command."""
+        return Path(self.cuda_objects()[0]).with_name("key"), f"{cuda_key(command)} {' '.join(command)}"
+
+    def start_cuda(self, command: list[str], pool: ThreadPoolExecutor) -> list[Future]:
+        """Begins to compile the CUDA backend, where its objects are not those of the same sources and command."""
+        objects, (hash_file, key) = self.cuda_objects(), self.cuda_state(command)
+        if all(map(os.path.exists, objects)) and hash_file.exists() and hash_file.read_text() == key:
+            return []
         print("granular_gym: compiling the CUDA backend", file=sys.stderr)
-        done = subprocess.run([*command, "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE)
-        output = done.stderr.decode(errors="replace")
-        if "-Xptxas=-v" in command:
+        hash_file.parent.mkdir(exist_ok=True)
+        hash_file.unlink(missing_ok=True)
+
+        def compile_one(source: str, object_file: str) -> subprocess.CompletedProcess:
+            return subprocess.run([*command, "-c", source, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE)
+
+        return [pool.submit(compile_one, *each) for each in zip(CUDA_SOURCES, objects, strict=True)]
+
+    def finish_cuda(self, command: list[str], compiling: list[Future]) -> None:
+        """Waits for what `start_cuda` began."""
+        done = [each.result() for each in compiling]
+        output = "".join(each.stderr.decode(errors="replace") for each in done)
+        if done and "-Xptxas=-v" in command:
             # registers, spills and shared memory of each kernel, after a line with what they depend on, for
             # tools/cuda_kernels.py; a build with other flags than the default keeps its log beside its objects
             folder = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
             (folder / "cuda_kernels.log").write_text(f"{cuda_key(command)}\n{output}")
-        if done.returncode:
+        if any(each.returncode for each in done):
             raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{output}")
-        Path(hash_file).write_text(key)
+        if done:
+            hash_file, key = self.cuda_state(command)
+            hash_file.write_text(key)
 
     def link_cuda(self, ext: Extension, command: list[str]) -> None:
-        """Links the object of the CUDA backend, and the static CUDA runtime."""
-        ext.extra_objects.append(self.cuda_object())
+        """Links the objects of the CUDA backend, and the static CUDA runtime."""
+        ext.extra_objects += self.cuda_objects()
         ext.libraries += ["stdc++"]
         if os.environ.get("GG_CUDA") not in EMULATED:
             ext.library_dirs.append(cuda_library_dir(command[0]))
@@ -341,13 +364,11 @@ class BuildExtension(build_ext):
                 hash_file.write_text(key)
 
         def compile_all(sources, *args, **kwargs):
-            workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            with ThreadPoolExecutor(max(1, min(workers, 8))) as pool:
+            with ThreadPoolExecutor(min(processors(), 16)) as pool:
                 # the longest first
-                device = pool.submit(self.compile_cuda, cuda) if cuda is not None else None
+                compiling = self.start_cuda(cuda, pool) if cuda is not None else []
                 done = list(pool.map(lambda source: plain_all([source], *args, **kwargs), sources))
-                if device is not None:
-                    device.result()
+                self.finish_cuda(cuda, compiling)
             return [obj for objects in done for obj in objects]
 
         compiler._compile, compiler.compile = compile_one, compile_all

@@ -9,7 +9,7 @@
 #include "../cuda.h"
 #include "team.cuh"
 
-/* how a step runs, see step.cuh; of teams those of one block, with the bodies of an env near, have a name of their own */
+/* how a step runs, see step_kernel.cuh; of teams those of one block, with the bodies of an env near, have a name of their own */
 enum gg_cuda_schedule { GG_SCHEDULE_AUTO, GG_SCHEDULE_BLOCK, GG_SCHEDULE_TEAM, GG_SCHEDULE_GRAPH };
 
 struct gg_cuda {

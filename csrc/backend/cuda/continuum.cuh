@@ -450,7 +450,7 @@ __device__ __forceinline__ void gg_gpu_cells_single(const gg_view *v, int64_t e,
 
 /* The product with the Hessian (solvers/continuum/product.h). A call, so that its sums are not kept beside what the kernel
  * keeps. */
-static __device__ __noinline__ void gg_gpu_apply_single(const gg_view *v, int64_t e, gg_gpu_run run) {
+static inline __device__ __noinline__ void gg_gpu_apply_single(const gg_view *v, int64_t e, gg_gpu_run run) {
     const int32_t component = (int32_t)threadIdx.x % 4;
     const gg_continuum_point *points = gg_continuum_points(v, e);
     const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);

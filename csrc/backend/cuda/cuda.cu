@@ -1,4 +1,6 @@
 /* cuda.cu: the CUDA backend's host side: devices, memory, streams and steps. See cuda.h. */
+/* the state of the emulator, where kernels run on a CPU (toolkit.cuh) */
+#define GG_EMULATOR_IMPLEMENTATION
 #include <stdlib.h>
 #include <string.h>
 

@@ -36,12 +36,13 @@ __device__ __forceinline__ gg_gpu_items gg_gpu_items_of(const gg_gpu_team *team,
  * so is one that runs rarely; others are part of the kernels themselves, where the view is read in place. */
 #define GG_GPU_FUNCTION_TEAM(name, items, still, body)
 #define GG_GPU_FUNCTION_APART(name, items, still, body)                                                                \
-    static __device__ __noinline__ void gg_gpu_apart_##name(gg_gpu_team team, const gg_view *v, int64_t e,             \
-                                                            int32_t pass) {                                            \
+    static inline __device__ __noinline__ void gg_gpu_apart_##name(gg_gpu_team team, const gg_view *v, int64_t e,      \
+                                                                   int32_t pass) {                                     \
         gg_gpu_##name(&team, v, e, pass);                                                                              \
     }
 #define GG_GPU_FUNCTION_EACH(name, items, still, body)                                                                 \
-    static __device__ __noinline__ void gg_gpu_##name(const gg_view *v, int64_t e, int32_t pass, gg_gpu_items some) {  \
+    static inline __device__ __noinline__ void gg_gpu_##name(const gg_view *v, int64_t e, int32_t pass,                \
+                                                             gg_gpu_items some) {                                      \
         (void)pass;                                                                                                    \
         for (int64_t i = some.begin, end = some.end < 0 ? (int64_t)(items) : some.end; i < end; i += some.stride) {    \
             body;                                                                                                      \

@@ -3,7 +3,8 @@
 #define GG_LAUNCH_CUH
 
 #include "context.cuh"
-#include "step.cuh"
+#include "phase_kernels.cuh"
+#include "team_shape.h"
 
 typedef decltype(&gg_phase_kernel<GG_PHASE_predict>) phase_kernel;
 
@@ -17,7 +18,13 @@ static phase_kernel kernel_of(gg_phase phase) {
     return kernels[phase];
 }
 
-/* the kernels of all laws have the same parameters */
+/* the persistent step kernels, of laws/; see step_kernel.cuh */
+#define DECLARATION(law)                                                                                               \
+    __global__ void gg_##law##_step_kernel(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control,                     \
+                                           gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team,     \
+                                           int32_t near, int64_t *cycles, int32_t most);
+GG_LAWS(DECLARATION)
+#undef DECLARATION
 typedef decltype(&gg_coloured_step_kernel) step_kernel;
 
 /* the persistent step kernel of a law */

@@ -97,7 +97,7 @@ __device__ __forceinline__ gg_room_state gg_gpu_room_measure(const gg_gpu_team *
     return near == 0 ? GG_ROOM_OPEN : gg_gpu_any(team, moves) ? GG_ROOM_MOVES : GG_ROOM_RESTS;
 }
 
-static __device__ __noinline__ void gg_gpu_open_room(gg_gpu_team team, const gg_view *v, int64_t e, int64_t n) {
+static inline __device__ __noinline__ void gg_gpu_open_room(gg_gpu_team team, const gg_view *v, int64_t e, int64_t n) {
     const int32_t thread = (int32_t)threadIdx.x;
     gg_room *room = gg_room_of(v, e, n);
     for (int32_t tool = thread; tool < v->dims.continuum.tools; tool += GG_THREADS) {
@@ -122,7 +122,7 @@ __device__ __forceinline__ void gg_gpu_liquid_open(const gg_gpu_team *team, cons
 }
 
 /* gg_liquid_react_nodes: a thread for a component of the impulse on a tool */
-static __device__ __noinline__ void gg_gpu_react_room(gg_gpu_team team, const gg_view *v, int64_t e, int64_t n) {
+static inline __device__ __noinline__ void gg_gpu_react_room(gg_gpu_team team, const gg_view *v, int64_t e, int64_t n) {
     const gg_real4 *nodes = v->continuum_velocity + gg_node_first(v, e, n);
     const int32_t thread = (int32_t)threadIdx.x, components = (int32_t)v->dims.tool_count * 6;
     double *pushes = gg_room_pushes(v, e, n, 0);
@@ -182,8 +182,8 @@ __device__ __forceinline__ void gg_gpu_liquid_react(const gg_gpu_team *team, con
 
 /* What velocities carry to nodes (solvers/continuum/flow.h). In single precision a thread needs no more than its own
  * component. */
-static __device__ __noinline__ void gg_gpu_flow_single(const gg_view *v, int64_t e, gg_gpu_run run,
-                                                       const gg_real4 *nodes) {
+static inline __device__ __noinline__ void gg_gpu_flow_single(const gg_view *v, int64_t e, gg_gpu_run run,
+                                                              const gg_real4 *nodes) {
     const int32_t component = (int32_t)threadIdx.x % 4;
     const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);
     gg_single::gg_flow_axis axes[3];
@@ -210,8 +210,8 @@ static __device__ __noinline__ void gg_gpu_flow_single(const gg_view *v, int64_t
         });
 }
 
-static __device__ __noinline__ void gg_gpu_flow_double(const gg_view *v, int64_t e, gg_gpu_run run,
-                                                       const gg_real4 *nodes) {
+static inline __device__ __noinline__ void gg_gpu_flow_double(const gg_view *v, int64_t e, gg_gpu_run run,
+                                                              const gg_real4 *nodes) {
     gg_gpu_cells<1>(v, e, run, nodes, [=](const gg_continuum_point *p, gg_real4 value, const gg_real4 *) {
         gg_point_gift gift = gg_point_nothing();
         gg_liquid_flow_of(p, value, gift.along);
@@ -320,7 +320,8 @@ __device__ __forceinline__ void gg_gpu_liquid_press_step(const gg_gpu_team *team
 }
 
 /* gg_liquid_keep: nodes, and then a thread for each block of nodes and tool */
-static __device__ __noinline__ void gg_gpu_liquid_keep(gg_gpu_team team, const gg_view *v, int64_t e, gg_real4 *nodes) {
+static inline __device__ __noinline__ void gg_gpu_liquid_keep(gg_gpu_team team, const gg_view *v, int64_t e,
+                                                              gg_real4 *nodes) {
     const int32_t at_once = GG_THREADS / GG_NODES, tools = (int32_t)v->dims.continuum.tools;
     gg_each_node<-1>(&team, v, e, [=](gg_node node, gg_continuum_sum *) { gg_liquid_keep_node(v, e, node, nodes); });
     __syncthreads();

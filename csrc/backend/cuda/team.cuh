@@ -114,6 +114,24 @@ struct gg_gpu_team {
     int64_t *cycles;
 };
 
+/* the team that this block belongs to, of grid / blocks_per_team teams */
+__device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_block_memory *memory,
+                                                      gg_meeting *meetings, unsigned char *partials,
+                                                      int32_t blocks_per_team, int32_t near, int64_t *cycles) {
+    int32_t number = (int32_t)blockIdx.x / blocks_per_team;
+    gg_gpu_team team;
+    team.view = view;
+    team.memory = memory;
+    team.meeting = meetings + number;
+    team.partial = partials + (int64_t)number * blocks_per_team * GG_PARTIAL;
+    team.env = number;
+    team.block = (int32_t)blockIdx.x % blocks_per_team;
+    team.blocks = blocks_per_team;
+    team.near = near;
+    team.cycles = cycles;
+    return team;
+}
+
 __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
     return team->block * GG_THREADS + (int32_t)threadIdx.x;
 }

@@ -1,0 +1,3 @@
+/* clumps.cu: the step kernel of the law `clumps`. */
+#define GG_STEP_LAW clumps
+#include "../step_kernel.cuh"

@@ -1,0 +1,3 @@
+/* spheres.cu: the step kernel of the law `spheres`. */
+#define GG_STEP_LAW spheres
+#include "../step_kernel.cuh"
