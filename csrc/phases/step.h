@@ -1,7 +1,7 @@
 /* step.h: the order in which the phases of a substep run. START HERE to learn how the engine works.
  *
  * Written once for every kind of team: CPU threads (backend/cpu.c), GPU threads of a persistent kernel
- * (backend/cuda/step.cuh), and a host that launches one kernel per phase (backend/cuda/launch.cuh).
+ * (backend/cuda/step_kernel.cuh), and a host that launches one kernel per phase (backend/cuda/launch.cuh).
  * The including file defines
  *   GG_TEAM_FN                        qualifiers of the functions here
  *   gg_team                           a team: it works on one set of envs

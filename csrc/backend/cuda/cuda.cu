@@ -1,6 +1,8 @@
 /* cuda.cu: the CUDA backend's host side: devices, memory, streams and steps. See cuda.h. */
-/* the state of the emulator, where kernels run on a CPU (toolkit.cuh) */
+
+/* the state of the emulator, where kernels run on a CPU (toolkit.cuh), is here */
 #define GG_EMULATOR_IMPLEMENTATION
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -32,7 +32,7 @@ __device__ __forceinline__ gg_gpu_items gg_gpu_items_of(const gg_gpu_team *team,
     return some;
 }
 
-/* Column `gpu` of the table of phases. A phase done item by item is a function that all kernels call, compiled once, and
+/* Column `gpu` of the table of phases. A phase done item by item is a function that the kernels of a file call, and
  * so is one that runs rarely; others are part of the kernels themselves, where the view is read in place. */
 #define GG_GPU_FUNCTION_TEAM(name, items, still, body)
 #define GG_GPU_FUNCTION_APART(name, items, still, body)                                                                \

@@ -19,10 +19,7 @@ static phase_kernel kernel_of(gg_phase phase) {
 }
 
 /* the persistent step kernels, of laws/; see step_kernel.cuh */
-#define DECLARATION(law)                                                                                               \
-    __global__ void gg_##law##_step_kernel(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control,                     \
-                                           gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team,     \
-                                           int32_t near, int64_t *cycles, int32_t most);
+#define DECLARATION(law) __global__ void gg_##law##_step_kernel(GG_STEP_PARAMETERS);
 GG_LAWS(DECLARATION)
 #undef DECLARATION
 typedef decltype(&gg_coloured_step_kernel) step_kernel;

@@ -148,10 +148,7 @@ constexpr int gg_threads_resident(gg_law law) {
 }
 
 __global__ void __launch_bounds__(GG_THREADS, gg_threads_resident(gg_team_law(nullptr)) / GG_THREADS)
-    GG_STEP_PASTE(gg_, GG_STEP_LAW, _step_kernel)(GG_KERNEL_PARAMETER(gg_view) view, gg_control *control,
-                                                  gg_meeting *meetings, unsigned char *partials,
-                                                  int32_t blocks_per_team, int32_t near, int64_t *cycles,
-                                                  int32_t most) {
+    GG_STEP_PASTE(gg_, GG_STEP_LAW, _step_kernel)(GG_STEP_PARAMETERS) {
     GG_BLOCK_MEMORY(gg_step_memory, memory);
     gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, near, cycles, most);
 }

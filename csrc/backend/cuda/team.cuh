@@ -114,6 +114,12 @@ struct gg_gpu_team {
     int64_t *cycles;
 };
 
+/* what the step kernels of all laws are given (step_kernel.cuh); most: substeps of every env */
+#define GG_STEP_PARAMETERS                                                                                             \
+    GG_KERNEL_PARAMETER(gg_view)                                                                                       \
+    view, gg_control *control, gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team, int32_t near,   \
+        int64_t *cycles, int32_t most
+
 /* the team that this block belongs to, of grid / blocks_per_team teams */
 __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_block_memory *memory,
                                                       gg_meeting *meetings, unsigned char *partials,
